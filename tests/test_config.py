@@ -16,6 +16,7 @@ pytestmark = pytest.mark.needs_sim
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check",
     "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "python", "unsupported",
+    "on_finding", "findings", "suppress", "poison", "faults", "trace", "trace_limit", "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -46,6 +47,7 @@ def test_defaults(monkeypatch):
         "check": "none",
         "faults": "none",
         "trace": "none",
+        "trace_limit": "256M",
         "python": "python3",
         "unsupported": "error",
         "on_finding": "continue",
@@ -124,7 +126,7 @@ def test_memory_units(text, size):
         ("poison", "yes", '"0" or "1"'),
         ("strict", "yes", '"0" or "1"'),
         ("faults", "all", "not available yet"),
-        ("trace", "file", "not available yet"),
+        ("trace_limit", "1", "64K to 1T"),
         ("python", "", "path of a Python"),
         ("unsupported", "raise", '"error" or "warn"'),
     ],

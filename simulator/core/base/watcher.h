@@ -69,8 +69,8 @@ struct sim_watcher {
     void (*wt_direction)(const void *dst, const void *src, aclrtMemcpyKind kind, const void *site);
     /* An operator is prepared with a tensor whose memory, without its offset, starts at the address. */
     void (*wt_tensor)(const void *address, const void *site);
-    /* A phase of an operator has returned `code`; it began at `start`. `values`: its arguments, as 8 bytes each; none in
-     * the second phase. */
+    /* A phase of an operator has returned `code`; it began at `start`. `values`: its arguments, as 8 bytes each; none
+     * in the second phase. */
     void (*wt_operator)(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code);
     /* A capture into an instance, by its handle, begins with the stream; or it ends, and the stream is NULL. The
      * instance is locked. */

@@ -91,7 +91,7 @@ static bool read_library(const struct dl_phdr_info *info, struct library *librar
     if (dynamic == NULL || (here >= library->li_start && here < library->li_end))
         return false;
     for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        uintptr_t address = dynamic->d_un.d_ptr; /* the loader has added the base, except to its own kind of libraries */
+        uintptr_t address = dynamic->d_un.d_ptr; /* the loader has added the base, except in the kernel's library */
         address += address < library->li_base ? library->li_base : 0;
         switch (dynamic->d_tag) {
         case DT_SYMTAB:
@@ -151,7 +151,7 @@ static int hook_library(struct dl_phdr_info *info, size_t size, void *unused)
                 continue;
             uintptr_t now = *(const uintptr_t *)place;
             bool bound = now == (uintptr_t)function->fn_plain;
-            bool unbound = now >= library.li_start && now < library.li_end; /* the loader looks it up at the first call */
+            bool unbound = now >= library.li_start && now < library.li_end; /* looked up at the first call */
             if (bound || unbound)
                 replace(&library, place, (uintptr_t)function->fn_traced);
         }

@@ -428,8 +428,8 @@ static bool open_maps(struct writer *writer, const struct sim_trace_page *page)
         others += page->pg_records[i]->tr_kind == SIM_TRACE_KNOW || page->pg_records[i]->tr_kind == SIM_TRACE_CAPTURE;
     }
     writer->wr_raises = calloc(runs + 1, sizeof *writer->wr_raises);
-    return open_map(&writer->wr_runs, runs) && open_map(&writer->wr_gates, runs) && open_map(&writer->wr_known, others) &&
-           open_map(&writer->wr_begun, others) && writer->wr_raises != NULL;
+    return open_map(&writer->wr_runs, runs) && open_map(&writer->wr_gates, runs) &&
+           open_map(&writer->wr_known, others) && open_map(&writer->wr_begun, others) && writer->wr_raises != NULL;
 }
 
 static void note_run(struct writer *writer, const struct sim_trace_record *record)

@@ -304,7 +304,8 @@ ACL_API(8, 1) void *aclsimTraced(const char *name);
  *  aclsimReset, and when the program exits. Returns 107000 if nothing is traced, or the file cannot be written. */
 ACL_API(8, 1) aclError aclsimWriteTrace(void);
 
-/** The address of a number that is not 0 while a checker or the trace is on, so that calls of aclsimSetLine are useful. */
+/** The address of a number that is not 0 while a checker or the trace is on, so that calls of aclsimSetLine are
+ *  useful. */
 ACL_API(8, 1) const int32_t *aclsimWantsLines(void);
 
 /** Set the line of the program that makes the next calls of this thread, such as "train.py:12 in step", for the reports
