@@ -15,8 +15,8 @@ pytestmark = pytest.mark.needs_sim
 
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check",
-    "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "python", "unsupported",
-    "on_finding", "findings", "suppress", "poison", "faults", "trace", "trace_limit", "python", "unsupported",
+    "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "trace_limit", "python",
+    "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 

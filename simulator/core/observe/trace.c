@@ -63,11 +63,9 @@ static struct {
 
 static struct thread *own_buffer(void)
 {
-    if (own != NULL)
-        return own;
-    struct thread *fresh = calloc(1, sizeof *fresh);
+    struct thread *fresh = own == NULL ? calloc(1, sizeof *fresh) : NULL;
     if (fresh == NULL)
-        return NULL;
+        return own;
     fresh->th_name.tn_thread = sim_thread_number();
     pthread_getname_np(pthread_self(), fresh->th_name.tn_name, sizeof fresh->th_name.tn_name);
     sim_lock(&list_lock);
@@ -292,16 +290,7 @@ static uint32_t device_of(const struct sim_stream *stream)
 
 static void watch_submit(const struct sim_stream *stream, uint64_t ticket, const struct sim_task *task)
 {
-    uint64_t now = sim_clock_now();
-    struct sim_trace_record *record = start_record(SIM_TRACE_SUBMIT, task->ta_op, 2, 0);
-    if (record == NULL)
-        return;
-    record->tr_start = record->tr_end = now;
-    record->tr_site = task->ta_site;
-    record->tr_flags = sim_thread.th_call_site != NULL ? SIM_TRACE_NESTED : 0;
-    record->tr_values[0] = stream->st_slot.sl_index;
-    record->tr_values[1] = ticket;
-    finish_record(record);
+    record_moment(SIM_TRACE_SUBMIT, task->ta_op, task->ta_site, stream->st_slot.sl_index, ticket, 0);
 }
 
 static void watch_start(const struct sim_run *run, const struct sim_task *task, const void *argument)
@@ -555,8 +544,7 @@ static bool start(void)
 
 int sim_trace_open(void)
 {
-    bool is_on = atomic_load(&on);
-    if ((sim_config()->cf_trace || is_on) && start())
+    if ((sim_config()->cf_trace || atomic_load(&on)) && start())
         sim_trace_hook(); /* also libraries that were loaded since */
     return 0;
 }
@@ -606,8 +594,6 @@ void sim_trace_after_fork(void)
 /* The last events of a program that exits. */
 __attribute__((destructor)) static void complete(void)
 {
-    sim_lock(&switch_lock);
     if (atomic_load(&recorded) != written)
-        write_unasked();
-    sim_unlock(&switch_lock);
+        sim_trace_finalize();
 }
