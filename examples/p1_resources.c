@@ -175,8 +175,9 @@ int main(void)
     refused(aclrtDestroyContext(default_context), 107002, "destroying the default context");
     ret = aclrtCreateStream(&stream);
     check(ret, "aclrtCreateStream", "create stream %p", stream);
-    check(aclrtResetDevice(DEVICE), "aclrtResetDevice", "reset device %d, which ends its streams", DEVICE);
-    refused(aclrtDestroyStream(stream), 107017, "destroying a stream after its device");
+    check(aclrtDestroyStream(stream), "aclrtDestroyStream", "destroy the stream");
+    check(aclrtResetDevice(DEVICE), "aclrtResetDevice", "reset device %d", DEVICE);
+    refused(aclrtDestroyStream(stream), 107017, "destroying a stream twice");
     refused(aclrtResetDevice(DEVICE), 507007, "resetting a device twice");
     check(aclFinalize(), "aclFinalize", "finalize");
     return 0;

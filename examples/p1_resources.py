@@ -126,8 +126,9 @@ def main():
     refused(acl.rt.destroy_context(default_context), 107002, "destroying the default context")
     stream, ret = acl.rt.create_stream()
     check(ret, "aclrtCreateStream", f"create stream {stream:#x}")
-    check(acl.rt.reset_device(DEVICE), "aclrtResetDevice", f"reset device {DEVICE}, which ends its streams")
-    refused(acl.rt.destroy_stream(stream), 107017, "destroying a stream after its device")
+    check(acl.rt.destroy_stream(stream), "aclrtDestroyStream", "destroy the stream")
+    check(acl.rt.reset_device(DEVICE), "aclrtResetDevice", f"reset device {DEVICE}")
+    refused(acl.rt.destroy_stream(stream), 107017, "destroying a stream twice")
     refused(acl.rt.reset_device(DEVICE), 507007, "resetting a device twice")
     check(acl.finalize(), "aclFinalize", "finalize")
 

@@ -45,7 +45,7 @@ assert rt.stream_wait_event(first, flag) == 0
 assert rt.reset_event(flag, first) == 0
 assert lib.aclrtRecordEventWithFlag(pointer(recorded), pointer(first), 1) == 0
 assert lib.aclrtStreamWaitEventWithFlag(pointer(first), pointer(waited), 0, 1) == 0
-tensors = [acl.create_tensor([1, 1], 0, [1, 1], 0, 2, [1, 1], words.at(place)) for place in (3, 4, 5)]
+tensors = [acl.create_tensor([1, 1], 0, [1, 1], place, 2, [words.count], words.address) for place in (3, 4, 5)]
 size, executor, ret = nnop.matmul_get_workspace_size(*tensors, 0)
 assert ret == 0 and nnop.matmul(0, size, executor, first) == 0
 condition, _ = mdl.ri_cond_handle_create(mdl.ri_capture_get_info(first)[1], 0, 0)

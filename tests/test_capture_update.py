@@ -44,7 +44,7 @@ def update(group, stream, words, *places):
 
 def add(words, stream, place):
     """Queue another kernel than count_up does; return the runtime's code, which the operator's own message quotes."""
-    tensor = acl.create_tensor([1], 3, [1], 0, 2, [1], words.at(place))
+    tensor = acl.create_tensor([1], 3, [1], place, 2, [words.count], words.address)
     size, executor, ret = nnop.inplace_add_get_workspace_size(tensor, tensor, words.one)
     assert ret == 0
     ret = nnop.inplace_add(0, size, executor, stream)

@@ -1,11 +1,11 @@
 """The checker of uninitialised reads: programs that read what nothing has written, and their corrected twins."""
 
-import contextlib
 import re
 
 import pytest
-from helpers import init_programs, object_models
-from helpers.init_programs import PROGRAMS, fresh, full, nn
+from corpus import init as init_programs
+from corpus.init import fresh, full, nn
+from helpers import object_models
 
 import acl
 
@@ -20,25 +20,6 @@ def stream(configure):
     with acl.Device(0), acl.Stream() as stream:
         yield stream
     object_models.forget()
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_wrong_program_is_found_and_its_twin_is_not(stream, name):
-    function, reader, argument, level = PROGRAMS[name]
-    function(stream, False)
-    stream.synchronize()
-    assert [str(finding) for finding in acl.sim.findings()] == []
-    function(stream, True)
-    with contextlib.suppress(acl.errors.TaskError):  # unwritten bytes are a wrong index, for example
-        stream.synchronize()
-    (finding,) = acl.sim.findings()
-    assert (finding.check, finding.rule, finding.level) == ("init", "uninitialised-read", level), str(finding)
-    assert finding.text.startswith(f"{reader} reads ")
-    if argument:
-        assert f" of {argument} that nothing has written" in finding.text
-    read, allocated = finding.notes
-    assert (read.label, allocated.label) == ("read", "allocated")
-    assert all("init_programs.py:" in note.site for note in finding.notes)
 
 
 def test_the_finding_counts_bytes_and_names_the_first(stream):

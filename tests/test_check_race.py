@@ -3,8 +3,9 @@
 import os
 
 import pytest
+from corpus.race import Setting as Program
+from corpus.race import write_then_read
 from helpers.capture import Words, begin, end
-from helpers.races import CASES, Program, write_then_read
 
 import acl
 from acl import mdl, rt
@@ -21,30 +22,6 @@ def program(configure, request):
     rt.reset_device_force(0)
 
 
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_the_race_is_found(program, name):
-    function, words = CASES[name]
-    function(program, False)
-    program.finish()
-    found = acl.sim.findings()
-    assert found, "no finding"
-    assert {finding.rule for finding in found} == {"race"}
-    text = "\n".join(map(str, found))
-    if acl.sim.get_config("schedule") == "eager":  # otherwise each of the two may have run first
-        assert all(word in text for word in words), text
-    assert found[0].advice.endswith(".")
-    accesses = [note for note in found[0].notes if note.label in ("read", "write", "allocate", "free")]
-    assert len(accesses) == 2
-    assert all("helpers/races.py" in note.site for note in accesses), text
-
-
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_the_corrected_program_has_no_finding(program, name):
-    CASES[name][0](program, True)
-    program.finish()
-    assert acl.sim.findings() == [], "\n".join(map(str, acl.sim.findings()))
-
-
 def test_the_finding_names_both_calls_and_the_block(program):
     assert acl.sim.name(program.a, "weights") is None
     write_then_read(program, False)
@@ -58,7 +35,7 @@ def test_the_finding_names_both_calls_and_the_block(program):
         assert finding.text.endswith(f"while stream {one} may still write them")
     assert notes["write"].text.startswith("aclrtMemsetAsync, task ")
     assert notes["write"].text.endswith(f" of stream {one}")
-    assert "in set" in notes["write"].site and "in copy" in notes["read"].site
+    assert "in write_then_read" in notes["write"].site and "in write_then_read" in notes["read"].site
     assert "aclrtStreamWaitEvent" in finding.advice
 
 

@@ -1,5 +1,6 @@
 """The example programs: each runs as its own process, in Python and in C and C++, and prints what it should."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,7 +20,8 @@ CLASSES = {0: ("246", "329.285156"), 1: ("566", "363.917969")}  # of the two ima
 
 
 def run(command, directory):
-    return programs.run(command, cwd=directory, stderr=subprocess.STDOUT)
+    checks = programs.environment({"ACL_SIM_CHECK": os.environ.get("ACL_SIM_CHECK")})
+    return programs.run(command, cwd=directory, stderr=subprocess.STDOUT, env=checks)
 
 
 def compare(command, name, tmp_path):

@@ -42,7 +42,7 @@ class Words:
 
     def count_up(self, stream, place, times=1):
         """Queue additions of 1 to a word, each a kernel; return the first code that is not 0."""
-        tensor = acl.create_tensor([1], INT32, [1], 0, ND, [1], self.at(place))
+        tensor = acl.create_tensor([1], INT32, [1], place, ND, [self.count], self.address)
         codes = []
         for _ in range(times):
             size, executor, ret = nnop.inplace_adds_get_workspace_size(tensor, self.one, self.one)

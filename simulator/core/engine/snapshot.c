@@ -10,6 +10,7 @@
 #include "snapshot.h"
 #include "base/clock.h"
 #include "base/registry.h"
+#include "base/watcher.h"
 #include "context.h"
 #include "device.h"
 #include "engine.h"
@@ -94,8 +95,12 @@ static enum sim_wait finish(struct sim_context *context, uint64_t deadline)
     uint64_t *handles = sim_context_streams(context, &count);
     for (size_t i = 0; i < count && wait == SIM_WAIT_PASSED; i++) {
         struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)handles[i]);
-        if (stream != NULL && sim_stream_kind(stream) != SIM_STREAM_INSTANCE)
-            wait = sim_engine_wait(stream, sim_stream_tail(stream), deadline, SIM_SUBMITTER);
+        if (stream == NULL || sim_stream_kind(stream) == SIM_STREAM_INSTANCE)
+            continue;
+        uint64_t tail = sim_stream_tail(stream);
+        wait = sim_engine_wait(stream, tail, deadline, SIM_SUBMITTER);
+        if (sim_watcher_any() && wait == SIM_WAIT_PASSED)
+            sim_watcher_know(sim_record_of(stream, tail));
     }
     free(handles);
     return wait;

@@ -67,7 +67,7 @@ struct sim_check_block {
 bool sim_check_block_find(uint32_t birth, struct sim_check_block *found);
 /* Names the live block that contains the address. Returns 107000 if there is none. */
 aclError sim_check_block_name(const void *address, const char *name);
-/* Finds the block freed last that contained the address. */
+/* Finds the block freed last that contained the address, unless a newer live block does. */
 bool sim_check_block_find_dead(const void *address, struct sim_check_block *found);
 /* Lists the live blocks, oldest first, except those whose free is queued; the caller frees the list. A block that ended
  * with its device may still be listed. NULL: there is none, or no memory. */

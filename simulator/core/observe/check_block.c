@@ -133,13 +133,23 @@ bool sim_check_block_find(uint32_t birth, struct sim_check_block *found)
     return entry != NULL;
 }
 
-bool sim_check_block_find_dead(const void *address, struct sim_check_block *found)
+/* With the lock held: the newest block of a list that contains the address. */
+static const struct entry *find_at(const struct list *list, const void *address)
 {
-    sim_lock(&lock);
-    const struct entry *entry = dead.li_newest;
+    const struct entry *entry = list->li_newest;
     while (entry != NULL && (uint64_t)(uintptr_t)address - entry->en_block.cb_block.bk_start >=
                                 entry->en_block.cb_block.bk_size)
         entry = entry->en_older;
+    return entry;
+}
+
+/* A newer block that is alive may be a mapping which nobody may access. */
+bool sim_check_block_find_dead(const void *address, struct sim_check_block *found)
+{
+    sim_lock(&lock);
+    const struct entry *entry = find_at(&dead, address), *newer = entry != NULL ? find_at(&alive, address) : NULL;
+    if (newer != NULL && newer->en_block.cb_block.bk_birth > entry->en_block.cb_block.bk_birth)
+        entry = NULL;
     if (entry != NULL)
         *found = entry->en_block;
     sim_unlock(&lock);

@@ -242,6 +242,14 @@ static bool is_alive(const struct sim_block *block)
     return sim_memory_find_mapped(start, &place.pl_block) && place.pl_block.bk_birth == block->bk_birth;
 }
 
+/* Managed memory belongs to all devices, and lives on when one of them is reset. */
+static bool ends_with(const struct sim_block *block, int32_t device)
+{
+    struct sim_place place;
+    sim_memory_locate((const void *)(uintptr_t)block->bk_start, &place);
+    return block->bk_device == device && place.pl_class != SIM_MEMORY_MANAGED;
+}
+
 static void collect_memory(struct leaks *leaks, int32_t device)
 {
     size_t count;
@@ -250,7 +258,7 @@ static void collect_memory(struct leaks *leaks, int32_t device)
         const struct sim_check_block *block = &blocks[i];
         const struct maker *maker =
             maker_of(allocators, sizeof allocators / sizeof *allocators, SIM_KIND_NONE, block->cb_call);
-        if (maker == NULL || block->cb_told || (device >= 0 && block->cb_block.bk_device != device) ||
+        if (maker == NULL || block->cb_told || (device >= 0 && !ends_with(&block->cb_block, device)) ||
             !is_alive(&block->cb_block))
             continue;
         struct leak leak = {.lk_maker = maker, .lk_call = block->cb_call, .lk_site = block->cb_made,
