@@ -59,7 +59,7 @@ def test_bad_calls(tmp_path):
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
     """Build the driver over functions that do what none may do."""
-    return build(tmp_path_factory.mktemp("broken"), BROKEN, "-DSECONDS=1")
+    return build(tmp_path_factory.mktemp("broken"), BROKEN, "-DSECONDS=3")
 
 
 @pytest.mark.parametrize(

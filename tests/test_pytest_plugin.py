@@ -13,10 +13,12 @@ from helpers import programs
 
 import acl
 import ascendcl_pytest
+from acl._lib import present
 
 HERE = Path(__file__).resolve().parent
 # What would change what the runs below print: with CI set, pytest repeats whole messages in its summary.
 OURS = dict.fromkeys(("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTHONPATH"))
+queues_calls = pytest.mark.skipif(not present("aclrtLaunchHostFunc"), reason="this version queues no calls of Python")
 needs_xdist = pytest.mark.skipif(not importlib.util.find_spec("xdist"), reason="pytest-xdist is not installed")
 
 # In place of a checker: `find` makes the simulator report a finding, and a reset or forget_findings forgets it.
@@ -114,6 +116,7 @@ def test_another_module_of_the_name_acl_does_no_harm_until_a_test_uses_the_plugi
 # ---- fixtures and markers
 
 
+@queues_calls
 def test_each_fixture(fixtures):
     skipped = 1 if acl.is_simulator else 0
     skipped += 7 if acl.backend == "npu" else 0  # the others use the control interface
@@ -132,6 +135,7 @@ def test_workers_share_devices_out(project, toolkit):
     project.run("-n", "3", **env, result="3 passed")
 
 
+@queues_calls
 def test_the_error_of_queued_work_is_that_of_the_teardown(project):
     project.write(
         "def fail():\n    raise OSError('from a callback')\n\n\n"

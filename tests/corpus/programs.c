@@ -1,96 +1,8 @@
 /* The programs of the corpus in C. Each is faulty, and also right if its argument says so. The comments "first" and
- * "second" mark the lines that a finding must name. The checker that finds a fault is the first word of its entry in the
- * table at the end. For each program, main prints a line with its name, the findings of the right program, a line, and
- * those of the faulty one. */
-#include <acl/acl.h>
-#include <acl/acl_rt_memory_soma.h>
-#include <acl/acl_sim.h>
-#include <aclnn/acl_meta.h>
-#include <aclnnop/aclnn_neg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define SIZE 4096
-
-static aclrtStream one, two, three;
-static char *a, *b, *c, *pinned, plain[SIZE];
-static aclrtEvent event;
-static aclTensor *tensors[8];
-static int tensor_count;
-
-static void must(aclError code, const char *what)
-{
-    if (code == ACL_SUCCESS)
-        return;
-    printf("%s returned %d: %s\n", what, code, aclGetRecentErrMsg());
-    exit(1);
-}
-#define MUST(CALL) must(CALL, #CALL)
-
-/* ---- setting ---- */
-
-static void start(void)
-{
-    MUST(aclsimReset());
-    MUST(aclsimConfigure("check", "all"));
-    MUST(aclsimConfigure("findings", "/dev/null"));
-    MUST(aclInit(NULL));
-    MUST(aclrtSetDevice(0));
-}
-
-static void open_setting(void)
-{
-    char **blocks[] = {&a, &b, &c};
-    MUST(aclrtCreateStream(&one));
-    MUST(aclrtCreateStream(&two));
-    MUST(aclrtCreateStream(&three));
-    MUST(aclrtCreateEvent(&event));
-    MUST(aclrtMallocHost((void **)&pinned, SIZE));
-    for (int i = 0; i < 3; i++) {
-        MUST(aclrtMalloc((void **)blocks[i], SIZE, ACL_MEM_MALLOC_HUGE_FIRST));
-        MUST(aclrtMemset(*blocks[i], SIZE, 0, SIZE));
-    }
-}
-
-static void close_setting(void)
-{
-    char *blocks[] = {a, b, c};
-    aclrtSynchronizeDevice();
-    for (int i = 0; i < 3; i++)
-        aclrtFree(blocks[i]);
-    while (tensor_count != 0)
-        aclDestroyTensor(tensors[--tensor_count]);
-    aclrtFreeHost(pinned);
-    aclrtDestroyEvent(event);
-    aclrtDestroyStream(one);
-    aclrtDestroyStream(two);
-    aclrtDestroyStream(three);
-}
-
-static void order(aclrtStream earlier, aclrtStream later)
-{
-    MUST(aclrtRecordEvent(event, earlier));
-    MUST(aclrtStreamWaitEvent(later, event));
-}
-
-static aclTensor *vector(void *data, int64_t count, int64_t stride, int64_t offset)
-{
-    const int64_t storage = SIZE / 4;
-    return aclCreateTensor(&count, 1, ACL_FLOAT, &stride, offset, ACL_FORMAT_ND, &storage, 1, data);
-}
-
-/* Prepares an operator on two tensors, which live until the setting is closed, so that one line queues it. */
-static aclOpExecutor *negation(aclTensor *from, aclTensor *to)
-{
-    uint64_t size;
-    aclOpExecutor *executor;
-    MUST(aclnnNegGetWorkspaceSize(from, to, &size, &executor));
-    tensors[tensor_count++] = from;
-    tensors[tensor_count++] = to;
-    return executor;
-}
+ * "second" mark the lines that a finding must name. The checker that finds a fault is the first word of its entry in
+ * the table at the end. For each program, main prints a line with its name, the findings of the right program, a line,
+ * and those of the faulty one. */
+#include "setting.h"
 
 /* ---- memory ---- */
 
@@ -624,7 +536,7 @@ static void run(size_t number, bool right)
     programs[number].run(right);
     if (!leaks)
         close_setting();
-    /* Reports leaks, also those of the setting. A program that is not right may leave a block that it could not free. */
+    /* Reports leaks, also those of the setting. A faulty program may leave a block that it could not free. */
     if (right || leaks) {
         MUST(aclrtResetDevice(0));
         MUST(aclFinalize());

@@ -562,7 +562,7 @@ def freed_beside_its_use(p, right):
 # ---- callbacks ----
 
 
-@TABLE.program("race", "still write")
+@TABLE.program("race")  # of the thread of host functions and this one, either may be first
 def host_function_between_streams(p, right):
     """A blocking host function is behind the work queued before it, and before the work queued behind it."""
     done = threading.Event()
