@@ -233,8 +233,8 @@ static inline PyObject *pycall_from_int(long long value)
     return pycall_zero;
 }
 
-/* With acl.sim.strict: a function that makes, of the code and the function's name, an int that reports itself unless the
- * program looks at it. */
+/* With acl.sim.strict: a function that makes, of the code and the function's name, an int that reports itself unless
+ * the program looks at it. */
 static PyObject *pycall_strict;
 
 static __attribute__((cold, noinline)) PyObject *pycall_failed(long long code, const char *function)
@@ -287,7 +287,8 @@ static inline PyObject *pycall_new(PyObject *value)
     return value;
 }
 
-/* The same for what a hand-written call returned: its status, or a tuple that ends with it. Takes over the reference. */
+/* The same for what a hand-written call returned: its status, or a tuple that ends with it. Takes over the
+ * reference. */
 static PyObject *pycall_checked(PyObject *result, const char *function)
 {
     if (pycall_strict == NULL || result == NULL)

@@ -111,7 +111,8 @@ def strict(on: bool = True) -> None:
     Notes
     -----
     Wraps ``aclsimReportIgnored``. With a vendor's library, the reports are lines on stderr. A failed call returns a
-    subclass of int. The time-out of ``acl.rt.process_report`` is no failure.
+    subclass of int. The time-out of ``acl.rt.process_report`` does not count
+    as a failure.
     """
     set_strict(failed if on else None)
     sys.exit = leave if on else leave_program

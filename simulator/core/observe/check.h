@@ -104,7 +104,7 @@ void sim_check_race_after_fork(void);
 
 /* ---- life cycle (entries of simulator.c) ---- */
 
-/* Read by libraries that call this one. Written while no device is open, but for findings of sim_check_ignored. */
+/* Read by libraries that call this one. Written while no device is open, and by sim_check_ignored. */
 extern int32_t sim_check_wants_lines;
 int sim_check_open(void); /* a device opens: the checkers of the configuration are on */
 void sim_check_reset(void);
