@@ -334,7 +334,7 @@ static void watch_finish(const struct sim_run *run, const struct sim_task *task,
     uint32_t index = run->rn_stream->st_slot.sl_index;
     bool step = sim_thread.th_walker != NULL;
     bool known = !step && begun[index % STREAMS].be_ticket == run->rn_ticket;
-    struct sim_edge edge = {SIM_EDGE_NONE};
+    struct sim_edge edge = {.eg_kind = SIM_EDGE_NONE};
     if (op->op_edge != NULL && !step)
         edge = op->op_edge(argument);
     name_task(op, argument, name);
