@@ -24,7 +24,7 @@ LOOKS = (
 
 
 class Failure(NamedTuple):
-    """A failed call whose code nobody has looked at."""
+    """A failed call whose code the program has not looked at."""
 
     code: int
     function: str
@@ -111,11 +111,15 @@ def strict(on: bool = True) -> None:
     Notes
     -----
     Wraps ``aclsimReportIgnored``. With a vendor's library, the reports are lines on stderr. A failed call returns a
-    subclass of int. The time-out of ``acl.rt.process_report`` does not count
-    as a failure.
+    subclass of int. The time-out of ``acl.rt.process_report`` does not count as a
+    failure.
     """
+    global leave_program
     set_strict(failed if on else None)
-    sys.exit = leave if on else leave_program
+    if on and sys.exit is not leave:
+        leave_program, sys.exit = sys.exit, leave
+    elif not on and sys.exit is leave:  # else another module has replaced it since
+        sys.exit = leave_program
 
 
 def follow() -> None:

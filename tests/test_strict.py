@@ -1,5 +1,6 @@
 """Codes of failed pyACL calls that a program does not look at."""
 
+import sys
 import threading
 
 import pytest
@@ -131,6 +132,19 @@ def test_without_the_control_interface_it_is_a_line_on_stderr(monkeypatch, capsy
     said = capsys.readouterr().err
     assert said.startswith(f"acl strict: acl.rt.free failed with {WRONG}, and the program did not look at this code, ")
     assert f", at {__file__}:" in said
+
+
+def test_an_exit_function_of_another_module_is_left_alone(monkeypatch):
+    acl.sim.strict(False)
+    monkeypatch.setattr("sys.exit", print)
+    acl.sim.reset()
+    assert sys.exit is print
+
+
+@pytest.mark.parametrize("function, line", [(b"", _lib.ffi.NULL), (_lib.ffi.NULL, b"")])
+def test_a_report_needs_a_function_and_a_line(function, line):
+    assert _lib.lib.aclsimReportIgnored(function, 1, line) == codes.ACL_ERROR_INVALID_PARAM
+    assert "NULL" in acl.get_recent_err_msg() and found() == []
 
 
 KEEPS = """
