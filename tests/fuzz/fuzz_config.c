@@ -33,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct snapshot *first = newest;
     for (int i = 0; i < SETTINGS; i++) {
         char text[TEXT_BYTES];
-        ENSURE(sim_config_set(settings[i].se_name, first->st_text[i]) == ACL_SUCCESS);
-        ENSURE(sim_config_get(settings[i].se_name, text, sizeof text) == ACL_SUCCESS);
+        ENSURE(sim_config_set(sim_config_settings[i].se_name, first->st_text[i]) == ACL_SUCCESS);
+        ENSURE(sim_config_get(sim_config_settings[i].se_name, text, sizeof text) == ACL_SUCCESS);
         ENSURE(strcmp(text, first->st_text[i]) == 0);
     }
     memset(has_override, 0, sizeof has_override);

@@ -1,4 +1,4 @@
-/* The configuration: parsing the settings, and publishing them as one immutable snapshot.
+/* The configuration: collecting the values of the settings, and publishing them as one immutable snapshot.
  *
  * A value comes from the first source that has it: aclsimConfigure, its environment variable, the file of
  * ACL_SIM_CONFIG, the default. Replaced snapshots are kept (`st_older`), because a reader may still use one, and are
@@ -7,6 +7,7 @@
  * `lock` guards the values of aclsimConfigure and the making of snapshots. Readers take the current snapshot with one
  * atomic load. */
 #include "config.h"
+#include "config_settings.h"
 #include "thread.h"
 
 #include <ctype.h>
@@ -23,18 +24,6 @@
 #define ERROR_BYTES 800
 #define DEFAULT_MEMORY (UINT64_C(16) << 30) /* of a chip whose memory is unknown */
 
-struct setting {
-    const char *se_name; /* its environment variable is ACL_SIM_<NAME> */
-    const char *se_default;
-    const char *se_expected; /* NULL: the names of the chips */
-    bool (*se_parse)(const char *text, struct sim_config *config);
-};
-
-enum {
-    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
-    SUPPRESS, POISON, STRICT, FAULTS, TRACE, TRACE_LIMIT, PYTHON, UNSUPPORTED, SETTINGS,
-};
-
 struct snapshot {
     struct sim_config st_config; /* first: the public pointer points here */
     struct snapshot *st_older;
@@ -48,233 +37,11 @@ static struct snapshot *newest;
 static bool has_override[SETTINGS];
 static char overrides[SETTINGS][TEXT_BYTES];
 
-/* ---- one parser per setting ---- */
-
-static bool parse_number(const char *text, uint64_t *value, const char **end)
-{
-    if (!isdigit((unsigned char)*text))
-        return false;
-    char *after;
-    errno = 0;
-    *value = strtoull(text, &after, 10);
-    *end = after;
-    return errno == 0;
-}
-
-static bool parse_devices(const char *text, struct sim_config *config)
-{
-    uint64_t value;
-    if (!parse_number(text, &value, &text) || *text != '\0' || value > SIM_DEVICES_MAX)
-        return false;
-    config->cf_devices = (uint32_t)value;
-    return true;
-}
-
-static bool parse_soc(const char *text, struct sim_config *config)
-{
-    const struct sim_soc *soc = sim_soc_find(text);
-    if (soc != NULL)
-        config->cf_soc = soc;
-    return soc != NULL;
-}
-
-/* A number of bytes with K, M, G (or Ki, KiB, KB, ...): all powers of 1024. */
-static bool parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
-{
-    uint64_t value;
-    if (!parse_number(text, &value, &text))
-        return false;
-    const char *units = "KMGT", *unit = *text != '\0' ? strchr(units, toupper((unsigned char)*text)) : NULL;
-    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (unit != NULL) {
-        text++;
-        text += *text == 'i';
-    }
-    text += *text == 'B';
-    if (*text != '\0' || value > UINT64_MAX >> shift)
-        return false;
-    *bytes = value << shift;
-    return *bytes >= least && *bytes <= most;
-}
-
-/* "profile", or a number of bytes. */
-static bool parse_memory(const char *text, struct sim_config *config)
-{
-    config->cf_memory = 0;
-    return strcmp(text, "profile") == 0 || parse_bytes(text, UINT64_C(2) << 20, UINT64_C(1) << 40, &config->cf_memory);
-}
-
-static bool parse_cann(const char *text, struct sim_config *config)
-{
-    static const char *const versions[] = {"8.1", "8.5", "9.0", "9.1"};
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        if (strcmp(text, versions[i]) == 0) {
-            config->cf_cann = (uint32_t)(text[0] - '0') * 100 + (uint32_t)(text[2] - '0');
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_schedule(const char *text, struct sim_config *config)
-{
-    config->cf_schedule = strcmp(text, "eager") == 0 ? SIM_EAGER : SIM_PARALLEL;
-    return config->cf_schedule == SIM_EAGER || strcmp(text, "parallel") == 0;
-}
-
-/* "cores", or a number; 0 in the configuration until derive fills it in. */
-static bool parse_workers(const char *text, struct sim_config *config)
-{
-    uint64_t value = 0;
-    bool cores = strcmp(text, "cores") == 0;
-    if (!cores && (!parse_number(text, &value, &text) || *text != '\0' || value == 0 || value > SIM_WORKERS_MAX))
-        return false;
-    config->cf_workers = (uint32_t)value;
-    return true;
-}
-
-static bool parse_vectors(const char *text, struct sim_config *config)
-{
-    config->cf_vectors = strcmp(text, "16") == 0 ? 16 : strcmp(text, "32") == 0 ? 32 : 64;
-    return config->cf_vectors != 64 || strcmp(text, "64") == 0;
-}
-
-static bool parse_clock(const char *text, struct sim_config *config)
-{
-    (void)config;
-    return strcmp(text, "wall") == 0;
-}
-
-static bool parse_limits(const char *text, struct sim_config *config)
-{
-    config->cf_documented_limits = strcmp(text, "documented") == 0;
-    return config->cf_documented_limits || strcmp(text, "default") == 0;
-}
-
-static bool parse_queue(const char *text, struct sim_config *config)
-{
-    config->cf_queue = strcmp(text, "documented") == 0;
-    return config->cf_queue != 0 || strcmp(text, "unbounded") == 0;
-}
-
-static const char *const checks[] = {"memory", "race", "init", "sync", "leak"};
-#define CHECKS (sizeof checks / sizeof *checks)
-
-/* "none", "all", or names separated by commas. */
-static bool parse_check(const char *text, struct sim_config *config)
-{
-    config->cf_checks = 0;
-    if (strcmp(text, "none") == 0 || strcmp(text, "all") == 0) {
-        config->cf_checks = *text == 'a' ? (1u << CHECKS) - 1 : 0;
-        return true;
-    }
-    for (;;) {
-        size_t length = strcspn(text, ","), i = 0;
-        while (i < CHECKS && (strlen(checks[i]) != length || strncmp(text, checks[i], length) != 0))
-            i++;
-        if (i == CHECKS)
-            return false;
-        config->cf_checks |= 1u << i;
-        text += length;
-        if (*text++ == '\0')
-            return true;
-    }
-}
-
-static bool parse_on_finding(const char *text, struct sim_config *config)
-{
-    static const char *const names[] = {"continue", "raise", "abort"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            config->cf_on_finding = (enum sim_on_finding)i;
-            return true;
-        }
-    return false;
-}
-
-/* Files and programs are opened when they are needed; an error is reported then. */
-static bool parse_path(const char *text, struct sim_config *config)
-{
-    (void)config;
-    return *text != '\0';
-}
-
-static bool parse_poison(const char *text, struct sim_config *config)
-{
-    config->cf_poison = strcmp(text, "1") == 0;
-    return config->cf_poison || strcmp(text, "0") == 0;
-}
-
-/* Libraries for an interpreter read its text. */
-static bool parse_strict(const char *text, struct sim_config *config)
-{
-    (void)config;
-    return strcmp(text, "1") == 0 || strcmp(text, "0") == 0;
-}
-
-static bool parse_none(const char *text, struct sim_config *config)
-{
-    (void)config;
-    return *text == '\0' || strcmp(text, "none") == 0;
-}
-
-static bool parse_trace(const char *text, struct sim_config *config)
-{
-    config->cf_trace = strcmp(text, "none") != 0;
-    return *text != '\0';
-}
-
-static bool parse_trace_limit(const char *text, struct sim_config *config)
-{
-    return parse_bytes(text, UINT64_C(1) << 16, UINT64_C(1) << 40, &config->cf_trace_limit);
-}
-
-static bool parse_unsupported(const char *text, struct sim_config *config)
-{
-    config->cf_warns = strcmp(text, "warn") == 0;
-    return config->cf_warns || strcmp(text, "error") == 0;
-}
-
-#define STRING_OF(macro) #macro
-#define NUMBER_OF(macro) STRING_OF(macro)
-#define NOT_YET "\"none\" (watchers are not available yet)"
-
-static const struct setting settings[SETTINGS] = {
-    [DEVICES] = {"devices", "1", "a number from 0 to " NUMBER_OF(SIM_DEVICES_MAX), parse_devices},
-    [SOC] = {"soc", "Ascend910B3", NULL, parse_soc},
-    [MEMORY] = {"memory", "profile", "\"profile\" or bytes per device, with K, M, G or T after the number, 2M to 1T",
-                parse_memory},
-    [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
-    [SCHEDULE] = {"schedule", "parallel",
-                  "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
-    [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
-    [VECTORS] = {"vectors", "64", "\"16\", \"32\" or \"64\"", parse_vectors},
-    [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
-    [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
-    [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
-    [CHECK] = {"check", "none",
-               "\"none\", \"all\", or some of \"memory\", \"race\", \"init\", \"sync\" and \"leak\" with commas "
-               "between them (\"deadlock\" is not available yet)",
-               parse_check},
-    [ON_FINDING] = {"on_finding", "continue", "\"continue\", \"raise\" or \"abort\"", parse_on_finding},
-    [FINDINGS] = {"findings", "stderr", "\"stderr\", or a file; one that ends in .json or .sarif has that format",
-                  parse_path},
-    [SUPPRESS] = {"suppress", "none", "\"none\", or a file of suppressions", parse_path},
-    [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
-    [STRICT] = {"strict", "0", "\"0\" or \"1\"", parse_strict},
-    [FAULTS] = {"faults", "none", NOT_YET, parse_none},
-    [TRACE] = {"trace", "none", "\"none\", or a file, in whose name %p stands for the number of the process",
-               parse_trace},
-    [TRACE_LIMIT] = {"trace_limit", "256M", "bytes, with K, M, G or T after the number, 64K to 1T", parse_trace_limit},
-    [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_path},
-    [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
-};
-
 /* The index of a name, or SETTINGS. */
 static int find_setting(const char *name)
 {
     int index = 0;
-    while (index < SETTINGS && strcmp(settings[index].se_name, name) != 0)
+    while (index < SETTINGS && strcmp(sim_config_settings[index].se_name, name) != 0)
         index++;
     return index;
 }
@@ -295,10 +62,10 @@ static void append(char *text, size_t size, const char *format, ...)
 static void append_names(char *text, size_t size)
 {
     for (int i = 0; i < SETTINGS; i++)
-        append(text, size, "%s%s", i == 0 ? "" : ", ", settings[i].se_name);
+        append(text, size, "%s%s", i == 0 ? "" : ", ", sim_config_settings[i].se_name);
 }
 
-static void append_expected(char *text, size_t size, const struct setting *setting)
+static void append_expected(char *text, size_t size, const struct sim_setting *setting)
 {
     if (setting->se_expected != NULL) {
         append(text, size, "expected %s", setting->se_expected);
@@ -375,7 +142,7 @@ static void read_visible(struct sim_config *config)
         return;
     }
     uint64_t id;
-    while (parse_number(text, &id, &text) && id < config->cf_devices) {
+    while (sim_config_parse_number(text, &id, &text) && id < config->cf_devices) {
         bool ascends = config->cf_visible_count == 0 || (int32_t)id > config->cf_visible[config->cf_visible_count - 1];
         if (!ascends) {
             config->cf_visible_count = 0;
@@ -389,7 +156,7 @@ static void read_visible(struct sim_config *config)
     config->cf_visible_bad = config->cf_visible_count == 0;
 }
 
-static const char *variable_name(const struct setting *setting, char variable[32])
+static const char *variable_name(const struct sim_setting *setting, char variable[32])
 {
     char *end = stpcpy(variable, "ACL_SIM_");
     for (const char *c = setting->se_name; *c != '\0'; c++)
@@ -405,7 +172,7 @@ static void read_environment(char values[SETTINGS][TEXT_BYTES], enum source foun
         read_file(path, values, found, error);
     for (int i = 0; i < SETTINGS; i++) {
         char variable[32];
-        const char *value = getenv(variable_name(&settings[i], variable));
+        const char *value = getenv(variable_name(&sim_config_settings[i], variable));
         if (value != NULL && *value != '\0') {
             snprintf(values[i], TEXT_BYTES, "%s", value);
             found[i] = IN_ENVIRONMENT;
@@ -482,7 +249,7 @@ static const struct sim_config *build(void)
     enum source found[SETTINGS] = {NOWHERE};
     read_environment(values, found, snapshot->st_error);
     for (int i = 0; i < SETTINGS; i++) {
-        const struct setting *setting = &settings[i];
+        const struct sim_setting *setting = &sim_config_settings[i];
         const char *text = has_override[i] ? overrides[i] : found[i] != NOWHERE ? values[i] : setting->se_default;
         if (!setting->se_parse(text, &snapshot->st_config)) {
             if (snapshot->st_error[0] == '\0') {
@@ -538,9 +305,9 @@ aclError sim_config_set(const char *name, const char *value)
     if (index == SETTINGS)
         return refuse_name(name);
     struct sim_config scratch = *sim_config();
-    if (value != NULL && (strlen(value) >= TEXT_BYTES || !settings[index].se_parse(value, &scratch))) {
+    if (value != NULL && (strlen(value) >= TEXT_BYTES || !sim_config_settings[index].se_parse(value, &scratch))) {
         char expected[ERROR_BYTES] = "";
-        append_expected(expected, sizeof expected, &settings[index]);
+        append_expected(expected, sizeof expected, &sim_config_settings[index]);
         return sim_refuse(ACL_ERROR_INVALID_PARAM, "%s is \"%.64s\", %s", name, value, expected);
     }
     sim_lock(&lock);

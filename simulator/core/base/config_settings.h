@@ -1,0 +1,24 @@
+/* The table of the settings, for config.c. */
+#ifndef SIM_CONFIG_SETTINGS_H
+#define SIM_CONFIG_SETTINGS_H
+
+#include "config.h"
+
+struct sim_setting {
+    const char *se_name; /* its environment variable is ACL_SIM_<NAME> */
+    const char *se_default;
+    const char *se_expected; /* NULL: the names of the chips */
+    bool (*se_parse)(const char *text, struct sim_config *config);
+};
+
+enum {
+    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
+    SUPPRESS, POISON, STRICT, FAULTS, TRACE, TRACE_LIMIT, PYTHON, UNSUPPORTED, SETTINGS,
+};
+
+extern const struct sim_setting sim_config_settings[SETTINGS];
+
+/* Reads decimal digits, and sets `end` behind them. False if there are none, or too many for 64 bits. */
+bool sim_config_parse_number(const char *text, uint64_t *value, const char **end);
+
+#endif
