@@ -18,7 +18,7 @@ enum {
 
 extern const struct sim_setting sim_config_settings[SETTINGS];
 
-/* Reads decimal digits, and sets `end` behind them. False if there are none, or too many for 64 bits. */
+/* Reads decimal digits, and sets `end` behind them. False without a digit, and for a number above 64 bits. */
 bool sim_config_parse_number(const char *text, uint64_t *value, const char **end);
 
 #endif
