@@ -80,17 +80,15 @@ aclDataType sim_formula_gives_bool(aclDataType type);
 #define SIM_EACH_BITS(name, expression) SIM_EACH(name##_integers, uint64_t, bv_bits, bv_bits, expression)
 #define SIM_EACH_SINGLE(name, expression) SIM_EACH(name##_floats, float, bv_floats, bv_floats, expression)
 
-/* The same with a version for each width of vectors, for formulas that cost less than memory: wider accesses keep more
- * of them in progress. All versions round alike, because expressions are not contracted. */
+/* The same with a version for vectors of 32 bytes, for formulas that cost less than memory. Vectors of 64 bytes are no
+ * faster in the cache, and slower beyond it. Both versions round alike, because expressions are not contracted. */
 #ifdef __x86_64__
 #define SIM_EACH_SINGLE_WIDE(name, expression)                                                                         \
     SIM_EACH_IN(__attribute__((target("avx2"))), name##_avx2, float, bv_floats, bv_floats, expression)                 \
-    SIM_EACH_IN(__attribute__((target("avx512f,avx512dq"))), name##_avx512, float, bv_floats, bv_floats, expression)   \
     SIM_EACH(name##_plain, float, bv_floats, bv_floats, expression)                                                    \
     static void name##_floats(void *restrict to, const void *const *from, size_t count)                                \
     {                                                                                                                  \
-        const size_t bytes = sim_multiply_vector();                                                                    \
-        (bytes == 64 ? name##_avx512 : bytes == 32 ? name##_avx2 : name##_plain)(to, from, count);                     \
+        (sim_multiply_vector() >= 32 ? name##_avx2 : name##_plain)(to, from, count);                                   \
     }
 #else
 #define SIM_EACH_SINGLE_WIDE(name, expression) SIM_EACH_SINGLE(name, expression)

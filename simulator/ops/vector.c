@@ -11,6 +11,9 @@
 #include "multiply.h"
 #include "smooth.h"
 #include "base/type.h"
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #include <math.h>
 #include <stdbool.h>
 
@@ -27,18 +30,9 @@ static size_t widest(void)
 }
 #endif
 
-/* Defines sim_vector_<name> from the inline function <name>_here. */
+/* Defines sim_vector_<name>, which chooses one of the versions. */
 #ifdef __x86_64__
-#define VERSIONS(name, result, element)                                                                                \
-    __attribute__((target("avx2,fma"))) static void name##_avx2(result *to, const element *from, size_t count)         \
-    {                                                                                                                  \
-        name##_here(true, to, from, count);                                                                            \
-    }                                                                                                                  \
-    __attribute__((target("avx512f,avx512dq,avx512bw"))) static void name##_avx512(result *to, const element *from,    \
-                                                                                            size_t count)              \
-    {                                                                                                                  \
-        name##_here(true, to, from, count);                                                                            \
-    }                                                                                                                  \
+#define CHOICE(name, result, element)                                                                                  \
     void sim_vector_##name(result *to, const element *from, size_t count)                                              \
     {                                                                                                                  \
         const size_t bytes = widest();                                                                                 \
@@ -49,6 +43,18 @@ static size_t widest(void)
         else                                                                                                           \
             name##_here(false, to, from, count);                                                                       \
     }
+/* The same, with the versions, from the inline function <name>_here. */
+#define VERSIONS(name, result, element)                                                                                \
+    __attribute__((target("avx2,fma"))) static void name##_avx2(result *to, const element *from, size_t count)         \
+    {                                                                                                                  \
+        name##_here(true, to, from, count);                                                                            \
+    }                                                                                                                  \
+    __attribute__((target("avx512f,avx512dq,avx512bw"))) static void name##_avx512(result *to, const element *from,    \
+                                                                                            size_t count)              \
+    {                                                                                                                  \
+        name##_here(true, to, from, count);                                                                            \
+    }                                                                                                                  \
+    CHOICE(name, result, element)
 #else
 #ifdef __FP_FAST_FMAF
 #define FUSES true
@@ -67,7 +73,7 @@ static size_t widest(void)
 #define FUSE(a, b, c) (fuses ? __builtin_fmaf(a, b, c) : (a) * (b) + (c))
 
 /* A loop that applies an expression of x to all elements. */
-#define EACH_OF(name, result, element, expression)                                                                     \
+#define LOOP(name, result, element, expression)                                                                        \
     ALWAYS void name##_here(bool fuses, result *to, const element *from, size_t count)                                 \
     {                                                                                                                  \
         (void)fuses;                                                                                                   \
@@ -75,13 +81,33 @@ static size_t widest(void)
             const element x = from[i];                                                                                 \
             to[i] = (expression);                                                                                      \
         }                                                                                                              \
-    }                                                                                                                  \
+    }
+#define EACH_OF(name, result, element, expression)                                                                     \
+    LOOP(name, result, element, expression)                                                                            \
     VERSIONS(name, result, element)
 #define EACH(name, expression) EACH_OF(name, float, float, expression)
 
 /* ---- half precision ---- */
 
+#ifdef __x86_64__
+LOOP(half_from_float, uint16_t, float, sim_half_from_float(x))
+
+/* Every processor with AVX2 has this instruction too; its bits are those of sim_half_from_float. */
+#define HALVES(version, features, lanes, halves, store, convert, load)                                                 \
+    __attribute__((target(features))) static void half_from_float_##version(uint16_t *to, const float *from,           \
+                                                                            size_t count)                              \
+    {                                                                                                                  \
+        size_t i = 0;                                                                                                  \
+        for (; i + (lanes) <= count; i += (lanes))                                                                     \
+            store((halves *)(to + i), convert(load(from + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));         \
+        half_from_float_here(true, to + i, from + i, count - i);                                                       \
+    }
+HALVES(avx2, "avx2,f16c", 8, __m128i, _mm_storeu_si128, _mm256_cvtps_ph, _mm256_loadu_ps)
+HALVES(avx512, "avx512f", 16, __m256i, _mm256_storeu_si256, _mm512_cvtps_ph, _mm512_loadu_ps)
+CHOICE(half_from_float, uint16_t, float)
+#else
 EACH_OF(half_from_float, uint16_t, float, sim_half_from_float(x))
+#endif
 EACH_OF(half_to_float, float, uint16_t, sim_half_to_float(x))
 EACH_OF(bfloat_from_float, uint16_t, float, sim_bfloat_from_float(x))
 EACH_OF(bfloat_to_float, float, uint16_t, sim_bfloat_to_float(x))

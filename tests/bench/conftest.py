@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import subprocess
+import sys
 import timeit
 from pathlib import Path
 
@@ -94,10 +95,10 @@ def measure(benchmark):
 
 
 @contextlib.contextmanager
-def started(path, name):
-    """Start a program of twins/, and give the function that lets it take one sample of a row."""
+def started(*command, **environment):
+    """Start a program, and give the function that lets it take one sample of a row: one line for each that it reads."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([path, name], text=True, **pipes) as program:
+    with subprocess.Popen(command, text=True, env={**os.environ, **environment}, **pipes) as program:
 
         def sample():
             program.stdin.write("\n")
@@ -119,6 +120,21 @@ def measure_program(measure, build, build_on_sketch):
             if sketch:
                 theirs = stack.enter_context(started(build_on_sketch(twin), row.sketch or row.name))
             measure(row, ours, theirs, "sketch")
+
+    return run
+
+
+@pytest.fixture
+def measure_peer(measure):
+    """Give ``measure_peer(row, side, beside=None, partner="")``: a row of peer.py, and another side and row of it."""
+    program = sys.executable, Path(__file__).parent / "peer.py"
+    one_thread = {"ACL_SIM_WORKERS": "1", "OMP_NUM_THREADS": "1"}
+
+    def run(row, side, beside=None, partner=""):
+        with contextlib.ExitStack() as stack:
+            ours = stack.enter_context(started(*program, side, row.name, **one_thread))
+            theirs = stack.enter_context(started(*program, *beside, **one_thread)) if beside else None
+            measure(row, ours, theirs, partner)
 
     return run
 
