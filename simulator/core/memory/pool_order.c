@@ -105,18 +105,23 @@ static uint64_t whole_pages(uint64_t size, enum sim_page page)
     return (size + bytes - 1) / bytes * bytes;
 }
 
-/* Adds an idle block from the heap. Returns NULL if the limit, the device or the host has no room. The lock is
- * released meanwhile. */
-static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wish)
+/* True if the pool may have this many bytes more. */
+static bool is_within_limit(const struct sim_pool *pool, uint64_t bytes)
+{
+    return pool->pl_limit == 0 || (bytes <= pool->pl_limit && pool->pl_reserved <= pool->pl_limit - bytes);
+}
+
+/* Adds an idle block from the heap. Returns NULL if the limit, the device or the host has no room; *again is true if it
+ * was the limit, and there is room now. The lock is released meanwhile. */
+static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wish, bool *again)
 {
     struct sim_policy policy = sim_memory_huge_first(wish->wi_whole);
     uint64_t bytes = whole_pages(wish->wi_whole, policy.po_page);
     struct sim_pool_block *collected = NULL, *block = NULL;
     void *address = NULL;
-    bool limited = pool->pl_limit != 0;
-    if (limited && bytes <= pool->pl_limit && pool->pl_reserved > pool->pl_limit - bytes)
+    if (bytes <= pool->pl_limit && pool->pl_reserved > pool->pl_limit - bytes)
         sim_pool_collect(pool, pool->pl_reserved - (pool->pl_limit - bytes), true, &collected);
-    bool fits = !limited || (bytes <= pool->pl_limit && pool->pl_reserved <= pool->pl_limit - bytes);
+    bool fits = is_within_limit(pool, bytes);
     pool->pl_reserved += fits ? bytes : 0;
     pool->pl_pins++;
     sim_pool_unlock_and_give(collected);
@@ -126,6 +131,7 @@ static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wis
     sim_lock(&sim_pool_lock);
     pool->pl_reserved -= fits ? bytes : 0;
     pool->pl_pins--;
+    *again = !fits && is_within_limit(pool, bytes);
     if (!found || pool->pl_lost) { /* the closing device frees the block */
         free(block);
         return NULL;
@@ -299,15 +305,21 @@ static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t re
                     " bytes, nor its device has enough free memory", wish->wi_size, reserved);
 }
 
-/* Allocates a block for the wish, and describes it in *task. */
+/* Allocates a block for the wish, and describes it in *task. While grow has released the lock, another thread may have
+ * given back the block for which this one would have waited: then there is room for another block. */
 static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare,
                        struct malloc_task *task)
 {
-    struct sim_pool_block *block = choose(pool, wish, SIM_POOL_BY_TIME);
-    if (block == NULL)
-        block = grow(pool, wish);
-    if (block == NULL && !pool->pl_lost)
-        block = choose(pool, wish, SIM_POOL_BY_WAITING);
+    struct sim_pool_block *block;
+    bool again;
+    do {
+        again = false;
+        block = choose(pool, wish, SIM_POOL_BY_TIME);
+        if (block == NULL)
+            block = grow(pool, wish, &again);
+        if (block == NULL && !pool->pl_lost)
+            block = choose(pool, wish, SIM_POOL_BY_WAITING);
+    } while (block == NULL && again && !pool->pl_lost);
     uint64_t limit = pool->pl_limit, reserved = pool->pl_reserved;
     if (block != NULL) {
         take(block, wish, spare);
