@@ -177,9 +177,15 @@ class Graph(Recording, Resource):
         stream._before_capture()
         ret = mdl.ri_capture_begin(stream._handle, mode)
         check(ret, "aclmdlRICaptureBegin", BEGIN_ADVICE.get(ret))
-        _, handle, ret = mdl.ri_capture_get_info(stream._handle)
-        check(ret, "aclmdlRICaptureGetInfo")
-        return cls._over(handle, stream)
+        try:
+            _, handle, ret = mdl.ri_capture_get_info(stream._handle)
+            check(ret, "aclmdlRICaptureGetInfo")
+            return cls._over(handle, stream)
+        except AclError:
+            unwanted, ret = mdl.ri_capture_end(stream._handle)
+            if ret == 0:
+                mdl.ri_destroy(unwanted)
+            raise
 
     def _end(self, error: Optional[BaseException]) -> None:
         """End the capture; own the instance unless an exception has left the block."""
@@ -189,15 +195,18 @@ class Graph(Recording, Resource):
         opening = None
         failed: Optional[AclError] = None
         try:
+            if error is None:
+                opening = call_in(self._context, opening_of_context, self._context)
+        except AclError as unknown:  # the capture ends all the same
+            failed = unknown
+        try:
             ret = call_in(self._context, mdl.ri_capture_end, stream._handle)[1]
             if ret != 0:
-                failed = failure(ret, "aclmdlRICaptureEnd")
-            elif error is None:
-                opening = call_in(self._context, opening_of_context, self._context)
-            else:
+                failed, opening = failure(ret, "aclmdlRICaptureEnd"), None
+            elif opening is None:
                 call_in(self._context, mdl.ri_destroy, instance)
         except AclError as gone:  # the context or the stream was destroyed, and the capture with it
-            failed = gone
+            failed, opening = gone, None
         if opening is not None:
             self._own(instance, opening)
             return

@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional, Union
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
-from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
+from acl.errors import AclError, CaptureError, ContextError, InvalidHandleError, error_of
 from acl.objects.context_current import call_in, current_handle, make_current, opening_of_context
 from acl.objects.device import Device
 from acl.objects.event import Event
@@ -103,8 +103,13 @@ class Stream(Resource):
         if ret != 0:
             raise error_of(ret, "aclrtCreateStream")
         self._ahead, self._errors = None, []
-        self._context = current_handle()
-        self._own(handle, opening_of_context(self._context))
+        try:
+            self._context = current_handle()
+            opening = opening_of_context(self._context)
+        except AclError:
+            rt.destroy_stream(handle)
+            raise
+        self._own(handle, opening)
         if stop_on_failure:
             ret = rt.set_stream_failure_mode(handle, STOP_ON_FAILURE)
             if ret != 0:
@@ -179,13 +184,17 @@ class Stream(Resource):
 
     def record(self, event: Optional[Event] = None) -> Event:
         """Queue a record of an event, or of a new one, and return the event (``aclrtRecordEvent``)."""
+        given = event
         if event is None:
             event = Event()
         if event.__class__ is not Event:  # a device would accept any handle
             handle_of(event, Event)
         ret = record_event(event._handle, self._handle)
         if ret != 0:
-            raise error_of(ret, "aclrtRecordEvent")
+            error = error_of(ret, "aclrtRecordEvent")
+            if given is None:
+                event.close()
+            raise error
         return event
 
     def wait(self, other: "Union[Event, Stream]") -> None:
