@@ -9,8 +9,12 @@ can only change while no device is open. They stay on for the whole run, and for
 
 :class:`Checks` is registered when checkers are on. It takes the findings after the test's function, whose failure they
 become, and after the teardown. A reset forgets findings, so that hooks take them before and after each reset.
+
+The markers ``acl_fault`` and ``acl_every_fault`` let calls of the test's function fail, but not those of its fixtures.
 """
 
+import contextlib
+import gc
 import os
 from types import SimpleNamespace
 
@@ -20,6 +24,9 @@ CHECKS = ("memory", "race", "init", "sync", "leak")
 VARIABLE = "ACL_SIM_CHECK"
 MARKERS = (
     "acl_check(name, ...): the simulator starts anew for this test, with these checkers on; without names, with all",
+    "acl_every_fault(target, ...): runs the test once per call that can fail, and that call fails in that run; errors "
+    "are allowed, what is left behind is not; a target such as malloc only takes its calls",
+    "acl_fault(fault, ...): these faults, such as malloc:3, are in force in the test; each of them must strike",
     "finds(name, count=1): the checkers must find this in the test; a rule such as use-after-free, or a checker's name",
     "needs_npu: needs a card; skipped on the simulator",
     "needs_sim: uses the control interface of the simulator; skipped for ACL_BACKEND=npu",
@@ -174,6 +181,82 @@ def acl_stream(acl_device):
     stream = acl.Stream()
     yield stream
     stream.close()  # waits for its work, and raises the error of failed work
+
+
+# ---- faults
+
+
+def _simulator(item, marker):
+    """Return acl.sim, or skip the test where there is none."""
+    acl = _acl()
+    if acl.backend != "sim":
+        pytest.skip(f"{marker}: ACL_BACKEND=npu has no control interface")
+    item._acl_used = _label(acl)
+    return acl.sim
+
+
+def _faults(sim, marker, texts):
+    """Return the faults as a context; a wrong text is the test's failure."""
+    faults = sim.faults(*texts)
+    try:
+        with faults:
+            pass
+    except ValueError as error:
+        pytest.fail(f"{marker}: {error}", pytrace=False)
+    return faults
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Call the function of a test with faults."""
+    every = pyfuncitem.get_closest_marker("acl_every_fault")
+    some = [text for mark in pyfuncitem.iter_markers("acl_fault") for text in mark.args]
+    if every is None and not some:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    if every is not None:
+        _with_every_fault(pyfuncitem, every.args or ("any",), arguments)
+        return True
+    sim = _simulator(pyfuncitem, "acl_fault")
+    with _faults(sim, "acl_fault", some) as faults:
+        pyfuncitem.obj(**arguments)
+    idle = [fault for fault in faults.counts() if not fault.struck and "p=" not in fault.text]
+    if idle:
+        lines = [f"{fault.text!r} has not struck; it has counted {fault.counted} calls or tasks" for fault in idle]
+        pytest.fail("\n".join(["acl_fault:", *lines]), pytrace=False)
+    return True
+
+
+def _left(sim):
+    gc.collect()
+    return sim.live()
+
+
+def _with_every_fault(item, targets, arguments):
+    """Run a test as it is, and then once per call that can fail."""
+    sim = _simulator(item, "acl_every_fault")
+    for target in targets:
+        _faults(sim, "acl_every_fault", [f"{target}:1"])
+        item.obj(**arguments)
+        before, number, struck = _left(sim), 0, True
+        while struck:
+            number += 1
+            text, raised = f"{target}:{number}", "nothing was raised"
+            with sim.faults(text) as faults:
+                try:
+                    item.obj(**arguments)
+                except Exception as error:
+                    raised = f"{type(error).__name__} was raised: {error}"
+                    with contextlib.suppress(AttributeError):
+                        error.__traceback__ = None  # its frames keep objects alive
+            struck = faults.struck > 0
+            after = _left(sim)
+            if after > before:
+                pytest.fail(
+                    f"acl_every_fault: with the fault {text!r}, {after - before} handles and blocks of memory more are "
+                    f"alive after the test than after a run without faults; {raised}",
+                    pytrace=False,
+                )
 
 
 # ---- findings

@@ -152,8 +152,23 @@ def _form(declared: abi.Abi, ctype: str) -> str:
     return FORMS.get(kind) or ("UNSIGNED" if kind.startswith(("uint", "unsigned", "size_t", "bool")) else "SIGNED")
 
 
+def _plain_call(function: abi.Function, result: str) -> list[str]:
+    """Return the lines that call a function, unless a fault lets the call fail with a code or with NULL."""
+    call = f"{function.name}({', '.join(param.name for param in function.params)})"
+    if function.ret == "void":
+        return [f"    {call};"]
+    if function.ret not in abi.STATUS_TYPES and result != "POINTER":
+        return [f"    {abi.declare(function.ret, 'result')} = {call};"]
+    failed = "NULL" if result == "POINTER" else f"({function.ret})failed"
+    return [
+        "    int64_t failed;",
+        f"    {abi.declare(function.ret, 'result')} =",
+        f"        sim_fault_of_call(&function_{function.name}, given, &failed) ? {failed} : {call};",
+    ]
+
+
 def _call(declared: abi.Abi, function: abi.Function) -> str:
-    """C source of the variant of a function that records its calls."""
+    """C source of the variant of a function that records its calls, and that faults can make fail."""
     outputs = {out.name for shape in function.shapes for out in shape.outputs if not (out.given or out.form)}
     entries, values = [], []
     for param in function.params:
@@ -170,12 +185,10 @@ def _call(declared: abi.Abi, function: abi.Function) -> str:
         else:
             values.append(f"(uint64_t){'(uintptr_t)' if form in ('POINTER', 'TEXT') else ''}{param.name}")
         entries.append(f'{{"{param.name}", SIM_TRACE_{form}, {size}}}')
-    names = ", ".join(param.name for param in function.params)
     result = _form(declared, function.ret)
     integer = {"NOTHING": "0", "NUMBER": "(int64_t)sim_trace_bits(result)", "POINTER": "(int64_t)(uintptr_t)result",
                "TEXT": "(int64_t)(uintptr_t)result"}.get(result, "(int64_t)result")  # fmt: skip
     is_void = function.ret == "void"
-    passed = f"(const uint64_t[]){{{', '.join(values)}}}" if values else "NULL"
     prototype = f"static {function.prototype.replace(function.name + '(', f'traced_{function.name}(', 1)}"
     code = "true" if function.ret in abi.STATUS_TYPES else "false"
     table = f"parameters_{function.name}" if entries else "NULL"
@@ -187,9 +200,10 @@ def _call(declared: abi.Abi, function: abi.Function) -> str:
         f"    {len(entries)}, SIM_TRACE_{result}, {code}}};",
         f"{prototype}\n{{",
         "    struct sim_trace_call call;",
+        f"    const uint64_t given[{len(values) or 1}] = {{{', '.join(values) or 0}}};",
         "    sim_trace_begin(&call, SIM_SITE());",
-        f"    {'' if is_void else abi.declare(function.ret, 'result') + ' = '}{function.name}({names});",
-        f"    sim_trace_end(&call, &function_{function.name}, {integer}, {passed});",
+        *_plain_call(function, result),
+        f"    sim_trace_end(&call, &function_{function.name}, {integer}, given);",
         "}" if is_void else "    return result;\n}",
     ]
     return "\n".join(line for line in lines if line) + "\n\n"
@@ -198,7 +212,7 @@ def _call(declared: abi.Abi, function: abi.Function) -> str:
 def calls(declared: abi.Abi) -> str:
     """C source of the variants of all functions that record their calls, and of their table, sorted by name."""
     traced = [f for f in declared.functions.values() if f.group != abi.CONTROL_GROUP and not f.variadic]
-    parts = [_wrappers(), '#include "observe/trace.h"\n\n', *(_call(declared, function) for function in traced)]
+    parts = [_wrappers(), '#include "observe/fault.h"\n\n', *(_call(declared, function) for function in traced)]
     names = "".join(f"    &function_{name},\n" for name in sorted(function.name for function in traced))
     parts.append(f"static const struct sim_trace_function *const functions[] = {{\n{names}}};\n")
     parts.append("extern const struct sim_trace_functions sim_calls;\n")

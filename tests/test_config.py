@@ -71,7 +71,7 @@ def test_defaults(monkeypatch):
         ("queue", "documented"),
         ("unsupported", "warn"),
         ("check", "all"), ("check", "leak,race"), ("on_finding", "abort"), ("findings", "found.json"),
-        ("suppress", "known.txt"), ("poison", "1"), ("strict", "1"),
+        ("suppress", "known.txt"), ("poison", "1"), ("strict", "1"), ("faults", "malloc:3; task:any@stream2#4"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
@@ -125,7 +125,7 @@ def test_memory_units(text, size):
         ("suppress", "", "a file of suppressions"),
         ("poison", "yes", '"0" or "1"'),
         ("strict", "yes", '"0" or "1"'),
-        ("faults", "all", "not available yet"),
+        ("faults", "all", "such as malloc:3"),
         ("trace_limit", "1", "64K to 1T"),
         ("python", "", "path of a Python"),
         ("unsupported", "raise", '"error" or "warn"'),

@@ -119,9 +119,9 @@ def test_another_module_of_the_name_acl_does_no_harm_until_a_test_uses_the_plugi
 @queues_calls
 def test_each_fixture(fixtures):
     skipped = 1 if acl.is_simulator else 0
-    skipped += 7 if acl.backend == "npu" else 0  # the others use the control interface
+    skipped += 10 if acl.backend == "npu" else 0  # the others use the control interface
     said = fixtures.run(ACL_SIM_CHECK=None)
-    assert f"{12 - skipped} passed, {skipped} skipped" in said if skipped else "12 passed" in said
+    assert f"{15 - skipped} passed, {skipped} skipped" in said if skipped else "15 passed" in said
     assert f"\nacl: {'simulator' if acl.is_simulator else 'card'}, {acl.get_soc_name()}" in said
 
 
@@ -321,3 +321,40 @@ def test_a_leak_fails_its_test_and_shows_the_line(project):
     assert re.search(r"error: leak\S*: .*100 bytes", said) and "test_it.py:5 in test_wrong" in said
     assert "checks leak: 3 findings" in said
     project.run(ACL_SIM_CHECK=None, result="4 passed")
+
+
+# ---- faults
+
+
+@pytest.mark.needs_sim
+def test_a_fault_that_never_strikes_is_a_failure(project):
+    project.write(
+        "@pytest.mark.acl_fault('malloc:2')\ndef test_once(acl_device):\n    acl.rt.malloc(64, 0)\n\n\n"
+        "@pytest.mark.acl_fault('malloc:p=0')\ndef test_by_chance(acl_device):\n    acl.rt.malloc(64, 0)\n\n\n"
+        "@pytest.mark.acl_fault('mallok')\ndef test_wrong(): pass\n\n\n"
+        "@pytest.mark.acl_fault('malloc:1')\n@pytest.mark.acl_fault('malloc_host:1')\ndef test_both(acl_device):\n"
+        "    assert acl.rt.malloc(64, 0)[1] == acl.rt.malloc_host(64)[1] == 207001\n\n\n"
+        "def test_after(acl_device):\n    assert acl.rt.malloc(64, 0)[1] == 0\n"
+    )
+    said = project.run(result="2 failed, 3 passed")
+    assert "acl_fault:\n'malloc:2' has not struck; it has counted 1 calls or tasks\n" in said
+    assert '"mallok" is not a function that can fail' in said
+
+
+@pytest.mark.needs_sim
+def test_what_a_failed_call_leaves_behind_is_a_failure(project):
+    project.write(
+        "@pytest.mark.acl_every_fault('malloc', 'malloc_host')\n@pytest.mark.parametrize('size', [64])\n"
+        "def test_leaks(acl_device, size):\n"
+        "    first, ret = acl.rt.malloc(size, 0)\n    assert ret == 0\n"
+        "    second, ret = acl.rt.malloc_host(size)\n    assert ret == 0\n"
+        "    acl.rt.free(first)\n    acl.rt.free_host(second)\n\n\n"
+        "@pytest.mark.acl_every_fault\ndef test_wrong_without_faults(): assert 1 == 2\n\n\n"
+        "@pytest.mark.acl_every_fault\ndef test_own_failure(acl_device):\n"
+        "    if acl.rt.malloc(64, 0)[1] != 0:\n        pytest.fail('no memory')\n\n\n"
+        "def test_after(acl_device):\n    assert acl.rt.malloc(64, 0)[1] == 0\n"
+    )
+    said = project.run(result="3 failed, 1 passed")
+    assert "with the fault 'malloc_host:1', 1 handles and blocks of memory more are alive after the test" in said
+    assert "AssertionError was raised: assert 207001 == 0" in said
+    assert "assert 1 == 2" in said and "no memory" in said

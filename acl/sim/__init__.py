@@ -10,6 +10,8 @@ from acl._lib import ffi, lib
 from acl.data_types import DATA_TYPES
 from acl.sim.check import check
 from acl.sim.custom import custom_kernel as custom_kernel
+from acl.sim.faults import Fault as Fault
+from acl.sim.faults import faults as faults
 from acl.sim.findings import Finding as Finding
 from acl.sim.findings import FindingError as FindingError
 from acl.sim.findings import findings as findings
@@ -47,7 +49,7 @@ def configure(**settings: object) -> None:
         check(lib.aclsimConfigure(setting.encode(), text), f"acl.sim.configure({setting}={value!r})")
     if "strict" in settings:
         strict(get_config("strict") == "1")
-    if "trace" in settings:
+    if "trace" in settings or "faults" in settings:
         lib.acl_backend_trace()
 
 

@@ -21,6 +21,7 @@
 #include "model/model.h"
 #include "observe/check.h"
 #include "observe/dump.h"
+#include "observe/fault.h"
 #include "observe/prof.h"
 #include "observe/trace.h"
 #include "operator/model_saver.h"
@@ -39,7 +40,8 @@ aclError aclsimConfigure(const char *name, const char *value)
     SIM_NOT_NULL(name);
     SIM_CHECK(!sim_device_any_open(), ACL_ERROR_RT_PARAM_INVALID,
               "a device was opened already, expected the call before the first aclrtSetDevice or after aclsimReset");
-    return sim_config_set(name, value);
+    SIM_TRY(sim_config_set(name, value));
+    return strcmp(name, "faults") == 0 ? sim_fault_set(NULL) : ACL_SUCCESS;
 }
 
 aclError aclsimGetConfig(const char *name, char *value, size_t length)
@@ -61,6 +63,7 @@ aclError aclsimReset(void)
     sim_callback_reset();
     sim_room_reset();
     sim_config_reset();
+    sim_fault_load();
     sim_fail_forget();
     return ACL_SUCCESS;
 }
@@ -403,6 +406,38 @@ aclError aclsimWriteTrace(void)
 {
     SIM_ENTER();
     return sim_trace_write();
+}
+
+/* ---- faults ---- */
+
+aclError aclsimSetFaults(const char *faults)
+{
+    SIM_ENTER();
+    return sim_fault_set(faults);
+}
+
+size_t aclsimFaultCount(void)
+{
+    SIM_ENTER();
+    return sim_fault_count();
+}
+
+aclError aclsimGetFault(size_t index, char *text, size_t length, uint64_t *counted, uint64_t *struck)
+{
+    SIM_ENTER();
+    char found[SIM_FAULT_TEXT];
+    struct sim_fault_count count;
+    SIM_NOT_NULL(text);
+    SIM_NOT_NULL(counted);
+    SIM_NOT_NULL(struck);
+    SIM_ARGUMENT(sim_fault_at(index, found, &count), ACL_ERROR_INVALID_PARAM,
+                 "index is %zu, expected the position of a fault in the list in force", index);
+    SIM_ARGUMENT(strlen(found) < length, ACL_ERROR_INVALID_PARAM, "length is %zu, expected at least %zu", length,
+                 strlen(found) + 1);
+    strcpy(text, found);
+    *counted = count.fc_counted;
+    *struck = count.fc_struck;
+    return ACL_SUCCESS;
 }
 
 /* ---- checkers ---- */

@@ -4,6 +4,7 @@
  * All tables are constant and are set before any other call, so no lock is needed. */
 #include "address/memory.h"
 #include "address/owner.h"
+#include "base/config_settings.h"
 #include "base/room.h"
 #include "base/runtime.h"
 #include "capture/capture.h"
@@ -27,6 +28,7 @@
 #include "model/model.h"
 #include "observe/check.h"
 #include "observe/dump.h"
+#include "observe/fault.h"
 #include "observe/prof.h"
 #include "observe/trace.h"
 #include "operator/op.h"
@@ -46,6 +48,10 @@ static const struct sim_room rooms[] = {
      .rm_open = sim_trace_open,
      .rm_finalize = sim_trace_finalize,
      .rm_reset = sim_trace_reset},
+    {.rm_name = "observe/fault",
+     .rm_after_fork = sim_fault_after_fork,
+     .rm_open = sim_fault_open,
+     .rm_device_closing = sim_fault_device_closing},
     {.rm_name = "observe/check",
      .rm_after_fork = sim_check_after_fork,
      .rm_open = sim_check_open,
@@ -200,8 +206,10 @@ __attribute__((constructor)) static void hand_in(void)
     sim_model_observer = &observer;
     sim_runtime_set(&runtime);
     sim_trace_functions = &sim_calls;
+    sim_config_check_faults = sim_fault_is_valid;
     if (sim_trace_is_wanted()) {
         sim_check_wants_lines = 1;
         sim_trace_hook();
+        sim_fault_load();
     }
 }

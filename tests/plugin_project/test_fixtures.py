@@ -72,6 +72,33 @@ def test_the_device_opens_after_the_reset(acl_device, acl_sim):
     assert acl_device.is_open
 
 
+@pytest.mark.acl_fault("malloc:2", "create_stream")
+def test_calls_fail(acl_device):
+    import acl
+
+    assert [acl.rt.malloc(64, 0)[1] for _ in range(3)] == [0, 207001, 0]
+    assert acl.rt.create_stream()[1] == 207008
+
+
+@pytest.mark.acl_every_fault
+def test_each_call_fails_once(acl_device):
+    import acl
+
+    struck.append(acl.rt.get_device()[1])
+    with acl.Buffer(64) as buffer:
+        buffer.fill(1)
+
+
+struck = []
+
+
+@pytest.mark.needs_sim
+def test_each_call_has_failed_once():
+    failed = [code != 0 for code in struck]
+    assert failed[:2] == [False, True] and not any(failed[2:])  # the first call; later ones are of the buffer
+    assert len(failed) > 3
+
+
 @pytest.mark.acl_check("race", "leak")
 def test_one_test_has_checkers(acl_device):
     import acl

@@ -76,6 +76,7 @@ struct sim_config {
     enum sim_on_finding cf_on_finding;
     bool cf_poison;               /* new memory is filled with a pattern */
     bool cf_trace;                /* calls and tasks are traced */
+    bool cf_faults;               /* there are faults (observe/fault.h) */
     uint64_t cf_trace_limit;      /* bytes of the buffers of a trace */
     uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */
 };

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool (*sim_config_check_faults)(const char *text);
+
 bool sim_config_parse_number(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)*text))
@@ -35,8 +37,7 @@ static bool parse_soc(const char *text, struct sim_config *config)
     return soc != NULL;
 }
 
-/* A number of bytes with K, M, G (or Ki, KiB, KB, ...): all powers of 1024. */
-static bool parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
+bool sim_config_parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
     uint64_t value;
     if (!sim_config_parse_number(text, &value, &text))
@@ -58,7 +59,8 @@ static bool parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_
 static bool parse_memory(const char *text, struct sim_config *config)
 {
     config->cf_memory = 0;
-    return strcmp(text, "profile") == 0 || parse_bytes(text, UINT64_C(2) << 20, UINT64_C(1) << 40, &config->cf_memory);
+    return strcmp(text, "profile") == 0 ||
+           sim_config_parse_bytes(text, UINT64_C(2) << 20, UINT64_C(1) << 40, &config->cf_memory);
 }
 
 static bool parse_cann(const char *text, struct sim_config *config)
@@ -169,10 +171,10 @@ static bool parse_strict(const char *text, struct sim_config *config)
     return strcmp(text, "1") == 0 || strcmp(text, "0") == 0;
 }
 
-static bool parse_none(const char *text, struct sim_config *config)
+static bool parse_faults(const char *text, struct sim_config *config)
 {
-    (void)config;
-    return *text == '\0' || strcmp(text, "none") == 0;
+    config->cf_faults = strcmp(text, "none") != 0;
+    return *text != '\0' && sim_config_check_faults(text);
 }
 
 static bool parse_trace(const char *text, struct sim_config *config)
@@ -183,7 +185,7 @@ static bool parse_trace(const char *text, struct sim_config *config)
 
 static bool parse_trace_limit(const char *text, struct sim_config *config)
 {
-    return parse_bytes(text, UINT64_C(1) << 16, UINT64_C(1) << 40, &config->cf_trace_limit);
+    return sim_config_parse_bytes(text, UINT64_C(1) << 16, UINT64_C(1) << 40, &config->cf_trace_limit);
 }
 
 static bool parse_unsupported(const char *text, struct sim_config *config)
@@ -194,7 +196,6 @@ static bool parse_unsupported(const char *text, struct sim_config *config)
 
 #define STRING_OF(macro) #macro
 #define NUMBER_OF(macro) STRING_OF(macro)
-#define NOT_YET "\"none\" (watchers are not available yet)"
 
 const struct sim_setting sim_config_settings[SETTINGS] = {
     [DEVICES] = {"devices", "1", "a number from 0 to " NUMBER_OF(SIM_DEVICES_MAX), parse_devices},
@@ -219,7 +220,9 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
     [SUPPRESS] = {"suppress", "none", "\"none\", or a file of suppressions", parse_path},
     [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
     [STRICT] = {"strict", "0", "\"0\" or \"1\"", parse_strict},
-    [FAULTS] = {"faults", "none", NOT_YET, parse_none},
+    [FAULTS] = {"faults", "none",
+                "\"none\", or faults with semicolons between them, such as malloc:3 or task:aicore@stream2#40",
+                parse_faults},
     [TRACE] = {"trace", "none", "\"none\", or a file, in whose name %p stands for the number of the process",
                parse_trace},
     [TRACE_LIMIT] = {"trace_limit", "256M", "bytes, with K, M, G or T after the number, 64K to 1T", parse_trace_limit},

@@ -21,4 +21,10 @@ extern const struct sim_setting sim_config_settings[SETTINGS];
 /* Reads decimal digits, and sets `end` behind them. False without a digit, and for a number above 64 bits. */
 bool sim_config_parse_number(const char *text, uint64_t *value, const char **end);
 
+/* A number of bytes from `least` to `most`, with K, M, G or T behind it (or Ki, KiB, KB, ...): all powers of 1024. */
+bool sim_config_parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes);
+
+/* Whether a text is a list of faults. Set by simulator.c when the library is loaded. */
+extern bool (*sim_config_check_faults)(const char *text);
+
 #endif

@@ -131,6 +131,16 @@ void sim_watcher_know(uint64_t record)
     TELL(wt_know, record);
 }
 
+int32_t sim_watcher_phase(const struct sim_row *row, aclrtStream stream)
+{
+    uint32_t on = atomic_load_explicit(&sim_watchers, memory_order_acquire);
+    int32_t code = 0;
+    for (const struct sim_watcher *watcher; code == 0 && (watcher = sim_watcher_next(&on)) != NULL;)
+        if (watcher->wt_phase != NULL)
+            code = watcher->wt_phase(row, stream);
+    return code;
+}
+
 void sim_watcher_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code)
 {
     TELL(wt_operator, row, values, count, start, code);

@@ -38,6 +38,12 @@ struct sim_buffer_use {
 
 /* Every function may be NULL. `site` is a site (base/site.h). */
 struct sim_watcher {
+    /* Whether the task, which is about to run, has to wait: SIM_PARK, and then `run` has the gate and the deadline; it
+     * is asked again afterwards. Else 0. Outside every lock of the engine. */
+    aclError (*wt_delay)(struct sim_run *run, const struct sim_task *task);
+    /* Whether the task fails instead of being run: SIM_FAILED, and then its failure has been kept. Else 0. Asked again
+     * after each park. */
+    aclError (*wt_fail)(struct sim_run *run, const struct sim_task *task);
     /* Before the task's function runs; again after each park. Outside every lock of the engine. */
     void (*wt_start)(const struct sim_run *run, const struct sim_task *task, const void *argument);
     /* After the function has run, with its times and its code; if the task parks, only after its last call. */
@@ -69,6 +75,8 @@ struct sim_watcher {
     void (*wt_direction)(const void *dst, const void *src, aclrtMemcpyKind kind, const void *site);
     /* An operator is prepared with a tensor whose memory, without its offset, starts at the address. */
     void (*wt_tensor)(const void *address, const void *site);
+    /* Whether this phase of an operator fails instead of being run: its code, with a message; else 0. */
+    int32_t (*wt_phase)(const struct sim_row *row, aclrtStream stream);
     /* A phase of an operator has returned `code`; it began at `start`. `values`: its arguments, as 8 bytes each; none
      * in the second phase. */
     void (*wt_operator)(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code);
@@ -129,6 +137,8 @@ void sim_watcher_access(const struct sim_range *ranges, size_t count) __attribut
 void sim_watcher_copy(const struct sim_footprint *from, const struct sim_footprint *to) __attribute__((cold));
 void sim_watcher_expose(uint32_t birth) __attribute__((cold));
 void sim_watcher_know(uint64_t record) __attribute__((cold));
+/* 0, or the code with which the phase of an operator fails; the stream is NULL in the first phase. */
+int32_t sim_watcher_phase(const struct sim_row *row, aclrtStream stream) __attribute__((cold));
 void sim_watcher_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code)
     __attribute__((cold));
 void sim_watcher_capture(uint64_t instance, const struct sim_stream *stream) __attribute__((cold));

@@ -32,18 +32,38 @@ void sim_watch_footprints(const struct sim_op *op, const void *argument, sim_vis
     }
 }
 
+/* Asks the watchers whether the task may run: 0, SIM_PARK or SIM_FAILED. */
+static aclError ask(uint32_t on, struct sim_run *run, const struct sim_task *task)
+{
+    aclError code = ACL_SUCCESS;
+    uint32_t rest = on;
+    for (const struct sim_watcher *watcher; code == ACL_SUCCESS && (watcher = sim_watcher_next(&rest)) != NULL;)
+        if (watcher->wt_delay != NULL)
+            code = watcher->wt_delay(run, task);
+    rest = on;
+    for (const struct sim_watcher *watcher; code == ACL_SUCCESS && (watcher = sim_watcher_next(&rest)) != NULL;)
+        if (watcher->wt_fail != NULL)
+            code = watcher->wt_fail(run, task);
+    return code;
+}
+
 aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument)
 {
     uint32_t on = atomic_load_explicit(&sim_watchers, memory_order_acquire), rest = on;
     const struct sim_watcher *watcher;
     bool timed = false;
+    aclError asked = ask(on, run, task);
+    if (unlikely(asked == SIM_PARK))
+        return SIM_PARK;
     while ((watcher = sim_watcher_next(&rest)) != NULL) {
         timed |= watcher->wt_finish != NULL;
         if (watcher->wt_start != NULL)
             watcher->wt_start(run, task, argument);
     }
     struct sim_watched watched = {.wd_start = timed ? sim_clock_now() : 0};
-    watched.wd_code = task->ta_op->op_run(run, argument);
+    watched.wd_code = asked == ACL_SUCCESS ? task->ta_op->op_run(run, argument) : asked;
+    if (unlikely(asked != ACL_SUCCESS && task->ta_op->op_drop != NULL))
+        task->ta_op->op_drop(argument);
     watched.wd_end = timed ? sim_clock_now() : 0;
     for (rest = timed && watched.wd_code != SIM_PARK ? on : 0; (watcher = sim_watcher_next(&rest)) != NULL;)
         if (watcher->wt_finish != NULL)

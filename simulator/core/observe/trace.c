@@ -190,7 +190,7 @@ void sim_trace_begin(struct sim_trace_call *call, const void *site)
     uint64_t since = sim_thread.th_wait_since; /* the call waits in slices, and began then */
     call->cl_start = !traced ? 0 : since != 0 ? since : sim_clock_now();
     call->cl_outer = sim_thread.th_call_site;
-    if (traced && call->cl_outer == NULL)
+    if (call->cl_outer == NULL)
         sim_thread.th_call_site = site;
 }
 

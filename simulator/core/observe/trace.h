@@ -68,7 +68,8 @@ static inline uint64_t sim_trace_bits(double number)
 
 /* ---- trace_hook.c ---- */
 
-/* True if this process is to be traced, as far as that is known before its configuration is read. */
+/* True if calls of this process are to pass the traced variants, for a trace or for faults, as far as that is known
+ * before its configuration is read. */
 bool sim_trace_is_wanted(void);
 /* The traced variant of a public function; NULL: there is none. */
 void *sim_trace_variant(const char *name);

@@ -7,6 +7,7 @@
  * and for the libraries that were loaded since when a device is opened. */
 #include "base/config.h"
 #include "base/lock.h"
+#include "fault.h"
 #include "trace.h"
 
 #include <elf.h>
@@ -59,7 +60,10 @@ static bool is_set(const char *name)
 bool sim_trace_is_wanted(void)
 {
     const struct sim_config *config = atomic_load_explicit(&sim_config_current, memory_order_acquire);
-    return config != NULL ? config->cf_trace : is_set("ACL_SIM_TRACE") || is_set("ACL_SIM_CONFIG");
+    if (atomic_load_explicit(&sim_fault_on, memory_order_relaxed))
+        return true;
+    return config != NULL ? config->cf_trace || config->cf_faults
+                          : is_set("ACL_SIM_TRACE") || is_set("ACL_SIM_FAULTS") || is_set("ACL_SIM_CONFIG");
 }
 
 void *sim_trace_variant(const char *name)

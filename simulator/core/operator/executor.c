@@ -100,6 +100,14 @@ static struct sim_call *take_call(struct sim_executor *executor)
     return copy;
 }
 
+static void leave(struct sim_executor *executor)
+{
+    if (executor->ex_repeatable)
+        sim_object_close(executor);
+    else
+        destroy(executor);
+}
+
 /* The task is submitted after the executor is closed, because it may run at once and a kernel may make calls itself. */
 static aclnnStatus launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
                           aclrtStream stream, void *site)
@@ -118,10 +126,7 @@ static aclnnStatus launch(struct sim_row *row, void *workspace, uint64_t workspa
     if (code == ACL_SUCCESS && !idle)
         call = take_call(executor);
     executor->ex_ran = true;
-    if (executor->ex_repeatable)
-        sim_object_close(executor);
-    else
-        destroy(executor);
+    leave(executor);
     if (code != ACL_SUCCESS || idle)
         return code;
     bool submitted = call != NULL &&
@@ -134,7 +139,12 @@ SIM_RARE static aclnnStatus launch_watched(struct sim_row *row, void *workspace,
                                            aclOpExecutor *handle, aclrtStream stream, void *site)
 {
     uint64_t start = sim_clock_now();
-    aclnnStatus code = launch(row, workspace, workspace_size, handle, stream, site);
+    struct sim_executor *executor;
+    aclnnStatus code = sim_watcher_phase(row, stream);
+    if (code == ACL_SUCCESS)
+        code = launch(row, workspace, workspace_size, handle, stream, site);
+    else if (open_executor(handle, ACLNN_ERR_INNER_NULLPTR, &executor) == ACL_SUCCESS)
+        leave(executor);
     sim_watcher_operator(row, NULL, 0, start, code);
     return code;
 }

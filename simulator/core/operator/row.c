@@ -366,7 +366,9 @@ SIM_RARE static aclnnStatus plan_watched(struct sim_row *row, const union sim_va
                                          aclOpExecutor **executor)
 {
     uint64_t start = sim_clock_now();
-    aclnnStatus code = plan(row, values, workspace_size, executor);
+    aclnnStatus code = sim_watcher_phase(row, NULL);
+    if (code == ACL_SUCCESS)
+        code = plan(row, values, workspace_size, executor);
     sim_watcher_operator(row, values, row->ro_count, start, code);
     return code;
 }

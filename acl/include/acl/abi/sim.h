@@ -295,10 +295,23 @@ ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle
  *  are included. Returns SIZE_MAX for an unknown kind, with a message that lists all kinds. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
-/** The variant of a public function that records each call in the trace, for libraries that look functions up by name.
- *  Calls of C programs that are linked with this library are recorded without it. NULL if the process is not traced,
- *  or the function has no variant. */
+/** The variant of a public function that records each call in the trace, and that faults can make fail, for libraries
+ *  that look functions up by name. Calls of C programs that are linked with this library pass it without that.
+ *  NULL if the process is not traced and has no faults, or the function has no variant. */
 ACL_API(8, 1) void *aclsimTraced(const char *name);
+
+/** Replace the faults: a list like that of ACL_SIM_FAULTS, "none", or NULL for the list of the setting. Their counts
+ *  and times begin anew, and tasks that a fault held back continue. Libraries that look functions up by name take their
+ *  variants from aclsimTraced once there are faults. Returns 100000 for a text that is not such a list; the message
+ *  names the word. */
+ACL_API(8, 1) aclError aclsimSetFaults(const char *faults);
+
+/** How many faults are in force. */
+ACL_API(8, 1) size_t aclsimFaultCount(void);
+
+/** The text of one of the faults in force, how many calls or tasks it has counted, and how many of them it has struck.
+ *  Returns 100000 if `index` is not below their number, or if `length`, of the array `text`, is too small. */
+ACL_API(8, 1) aclError aclsimGetFault(size_t index, char *text, size_t length, uint64_t *counted, uint64_t *struck);
 
 /** Write the events so far into the file that the setting trace names. This also happens in aclFinalize and
  *  aclsimReset, and when the program exits. Returns 107000 if nothing is traced, or the file cannot be written. */
