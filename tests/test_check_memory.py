@@ -1,6 +1,7 @@
 """The checker of memory: faulty programs, each beside the same program without the fault."""
 
 import pytest
+from helpers.checked import findings_of
 from helpers.models import Dataset, initialise, load
 from helpers.programs import environment, run, run_script
 
@@ -16,7 +17,7 @@ stream, _ = acl.rt.create_stream()
 host, _ = acl.rt.malloc_host(4096)
 block, _ = acl.rt.malloc(100, 0)
 other, _ = acl.rt.malloc(4096, 0)
-pointer = acl.util.numpy_to_ptr
+pointer = lambda array: array.ctypes.data
 plain = numpy.zeros(4096, "u1")
 sync = lambda: acl.rt.synchronize_stream(stream)
 
@@ -26,11 +27,6 @@ def held():
     yield
     acl.sim.release(stream)
 
-"""
-END = """
-for found in acl.sim.findings():
-    sites = ";".join(f"{note.label}@{note.site.partition(' ')[0]}" for note in found.notes)
-    print(found.rule, found.level, found.text, sites, sep=" | ")
 """
 FIRST = START.count("\n") + 1  # the number of a program's first line
 
@@ -104,9 +100,10 @@ PROGRAMS = [
 
 def found_by(program):
     """Return what the checker found in a program, as lists of rule, level, text and the places of its notes."""
-    done = run_script(START + program + END)
-    assert done.returncode == 0, done.stderr
-    return [line.split(" | ") for line in done.stdout.splitlines()]
+    return [
+        [found.rule, found.level, found.text, ";".join(f"{note.label}@{note.site.split()[0]}" for note in found.notes)]
+        for found in findings_of(START + program)
+    ]
 
 
 @pytest.mark.parametrize(("rule", "faulty", "right"), PROGRAMS, ids=[row[1] for row in PROGRAMS])
