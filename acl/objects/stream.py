@@ -191,10 +191,9 @@ class Stream(Resource):
             handle_of(event, Event)
         ret = record_event(event._handle, self._handle)
         if ret != 0:
-            error = error_of(ret, "aclrtRecordEvent")
             if given is None:
                 event.close()
-            raise error
+            raise error_of(ret, "aclrtRecordEvent")
         return event
 
     def wait(self, other: "Union[Event, Stream]") -> None:
