@@ -77,7 +77,7 @@ GROUP_MUTANTS = (
         "latches outlive the handle",
         "sim_stream_destroy",
         "sim_gate_raise(&stream->st_latch, holds);",
-        "",
+        ";",
         (STREAM,),
     ),
     # replays of captured instances
