@@ -52,12 +52,15 @@ def gdb(compile_c):
             ["gdb", "-nx", "-q", "-batch", "-x", SCRIPT, *options, program],
             env=env, timeout=300, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
         )  # fmt: skip
+        if UNABLE in done.stdout:
+            pytest.skip("this gdb cannot call functions of a program on this processor")
         return done.stdout
 
     return run
 
 
 STOP = ("break stop", "run")
+UNABLE = "Couldn't write extended state status"  # gdb 13 and older, on processors with AMX
 
 
 @needs_gdb
@@ -100,7 +103,7 @@ def test_what_is_no_device_memory_is_refused(gdb, arguments, message):
 def test_the_command_needs_a_live_program(gdb):
     assert "libacl_sim.so is not loaded; stop the program after its first call" in gdb("acl-device-memory 8")
     ended = gdb("run", "acl-device-memory 8")
-    assert "acl-device-memory failed: it calls the program, which is not live" in ended
+    assert "acl-device-memory failed: gdb cannot call the library in the program: " in ended
     assert "Traceback" not in ended
 
 

@@ -43,7 +43,7 @@ def reach(address: int, size: int) -> int:
         finally:
             gdb.execute(f"set scheduler-locking {locking}")
     except gdb.error as error:
-        raise gdb.GdbError(f"acl-device-memory failed: it calls the program, which is not live: {error}") from None
+        raise gdb.GdbError(f"acl-device-memory failed: gdb cannot call the library in the program: {error}") from None
     if found == 0:
         raise gdb.GdbError(
             f"acl-device-memory failed: ADDRESS is {address:#x}, expected the address of {size} bytes in one block "
