@@ -17,7 +17,8 @@ def test_the_device_is_current(acl_device):
 
     assert acl.rt.get_device() == (0, 0)
     assert acl_device == acl.Device(0) and acl_device.is_open
-    acl.rt.create_stream()  # the reset destroys it
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0 and acl.rt.destroy_stream(stream) == 0
 
 
 def test_the_device_is_reset_after_the_test():
@@ -76,7 +77,9 @@ def test_the_device_opens_after_the_reset(acl_device, acl_sim):
 def test_calls_fail(acl_device):
     import acl
 
-    assert [acl.rt.malloc(64, 0)[1] for _ in range(3)] == [0, 207001, 0]
+    blocks = [acl.rt.malloc(64, 0) for _ in range(3)]
+    assert [ret for _, ret in blocks] == [0, 207001, 0]
+    assert [acl.rt.free(block) for block, ret in blocks if ret == 0] == [0, 0]
     assert acl.rt.create_stream()[1] == 207008
 
 
