@@ -26,6 +26,9 @@ class Hook:
             function(*arguments)
 
 
+# A call has closed a device, which freed its memory: an address may be another allocation's from now on. Called with
+# the number of the device.
+device_closed = Hook()
 # A model running instance was destroyed: release what is kept alive for it. Called with its handle.
 instance_destroyed = Hook()
 # The simulator is about to be reset: what it knows is still there.

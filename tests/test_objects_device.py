@@ -91,6 +91,28 @@ def test_reset_ends_what_pyacl_holds_too():
     assert current()[1] == NO_CONTEXT
 
 
+@pytest.mark.strict
+@pytest.mark.parametrize("reset", [acl.rt.reset_device, acl.rt.reset_device_force])
+def test_memory_of_a_device_that_pyacl_has_closed_is_not_freed_again(device, reset):
+    """The address belongs to another block by then."""
+    old, view = acl.Buffer(4096), acl.Buffer(64)
+    assert reset(0) == 0 and acl.rt.set_device(0) == 0
+    blocks = [acl.rt.malloc(size, 0)[0] for size in (4096, 64)]
+    assert blocks == [old.handle, view.handle]
+    with pytest.raises(acl.AclError, match="its device was closed"):
+        old.fill(0)
+    old.close()
+    del view
+    assert [acl.rt.memset(block, size, 1, size) for block, size in zip(blocks, (4096, 64))] == [0, 0]
+
+
+def test_a_device_that_pyacl_holds_twice_stays_open_for_objects(device):
+    assert acl.rt.set_device(0) == 0
+    with acl.Buffer(64) as buffer:
+        assert acl.rt.reset_device(0) == 0
+        buffer.fill(0)
+
+
 def test_a_device_that_pyacl_has_reset_is_opened_again(opened):
     acl.rt.reset_device_force(0)
     with acl.Device(0), acl.Stream() as stream:

@@ -1,7 +1,27 @@
-"""Device facts that come as records."""
+"""Calls that close a device, and device facts that come as records."""
 
-from acl._lib import lib
+from acl._hooks import device_closed
+from acl._lib import ffi, lib, present
 from acl.api import values
+
+
+def reset_device(device_id):
+    """Undo one ``set_device``; the last one closes the device."""
+    return closed(device_id, lib.aclrtResetDevice(device_id))
+
+
+def reset_device_force(device_id):
+    """Close the device."""
+    return closed(device_id, lib.aclrtResetDeviceForce(device_id))
+
+
+def closed(device_id, ret):
+    """Report a device that a call has closed, and return the code of the call."""
+    if ret == 0 and present("aclrtGetPrimaryCtxState"):
+        active = ffi.new("int32_t *")
+        if lib.aclrtGetPrimaryCtxState(device_id, ffi.NULL, active) == 0 and not active[0]:
+            device_closed(device_id)
+    return ret
 
 
 def get_device_utilization_rate(device_id):

@@ -181,6 +181,7 @@ class Device:
             opening = openings.get(self.id)
             self._withs, self._kept = 0, False
             if opening is None or not opening.context:
+                self._finalise()  # pyACL may have closed the device
                 if not forced:
                     return
             else:

@@ -142,7 +142,7 @@ def streams_of(block: "Block") -> "list[Stream]":
 
 
 def _free(address: int, kind: str, opening: Opening) -> None:
-    # Errors are ignored: memory that the library no longer knows was freed with its device, by pyACL calls.
+    # Errors are ignored: memory that the library no longer knows was freed with its device, by a C library.
     if kind == "host":
         rt.free_host(address)
     elif opening.live:

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, NoReturn, Optional, P
 import acl
 from acl import rt
 from acl._calls import in_call
-from acl._hooks import simulator_reset
+from acl._hooks import device_closed, simulator_reset
 from acl._lib import Owner, _acl
 from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, codes, error_of
 
@@ -100,6 +100,7 @@ def fail(code: int, function: str) -> NoReturn:
     raise error_of(code, function)
 
 
+@device_closed.register
 def end_opening(device_id: int) -> None:
     """End the opening of a device: its handles are no longer valid."""
     global single

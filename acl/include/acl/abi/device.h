@@ -106,11 +106,11 @@ ACL_API(8, 1) aclError aclrtSetDevice(int32_t deviceId);
 ACL_API(8, 1) aclError aclrtGetDevice(int32_t *deviceId);
 
 /** Undo one aclrtSetDevice; undoing the last one releases everything on the device.
- *  rt.reset_device(deviceId) -> ret */
+ *  rt.reset_device(deviceId) -> ret @py */
 ACL_API(8, 1) aclError aclrtResetDevice(int32_t deviceId);
 
 /** Release everything on the device, regardless of how often it was set.
- *  rt.reset_device_force(deviceId) -> ret */
+ *  rt.reset_device_force(deviceId) -> ret @py */
 ACL_API(8, 1) aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /** Wait until all streams of the current context are done.
