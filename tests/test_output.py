@@ -13,6 +13,14 @@ from acl import files
 
 pytestmark = pytest.mark.needs_sim
 
+
+@pytest.fixture(autouse=True)
+def no_bytecode(monkeypatch):
+    """Keep the limits off the cache of compiled modules: CPython 3.9 leaves a truncated file there."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
 # Makes the system end the program at the limit, as it does for a program in C; Python itself ignores the signal.
 LIMITED = """
 import os, resource, signal

@@ -216,8 +216,10 @@ class Buffer(BufferOwner, BlockHolder):
         size = integer(size, "acl.Buffer: size", 1, LONGEST)
         self._hold(Block.allocate(size, kind, policy), size)
 
-    # The name in the messages about wrong arguments, and the signature, which CPython 3.9 does not know of a type in C.
+    # The name in the messages about wrong arguments, which CPython 3.9 takes from the code, and the signature, which it
+    # does not know of a type in C.
     _make.__name__, _make.__qualname__ = "__init__", "Buffer.__init__"
+    _make.__code__ = _make.__code__.replace(co_name="__init__")
     __signature__ = inspect.Signature([*inspect.signature(_make).parameters.values()][1:])
 
     @staticmethod
