@@ -17,6 +17,29 @@ def fail(text):
     return 1
 
 
+class Failed(Exception):
+    """A command cannot do its work; the text says why."""
+
+
+def parsed(args, read):
+    """Return what ``read`` makes of the file ``args.trace``."""
+    try:
+        with open(args.trace, encoding="utf-8-sig", errors="replace") as file:
+            return read(file.read())
+    except OSError as error:
+        raise Failed(f"{args.name}: cannot read {args.trace}: {error.strerror}") from None
+    except ValueError as error:
+        raise Failed(f"{args.name}: {args.trace} {error}") from None
+
+
+def write(args, content):
+    """Write the file ``args.output``."""
+    try:
+        files.write(args.output, content)
+    except OSError as error:
+        raise Failed(f"{args.name}: cannot write {args.output}: {error.strerror}") from None
+
+
 def missing():
     """Return the declared functions that the opened library lacks, or that have no behaviour in the simulator."""
     names = {name for name in abi.load().functions if not _lib.present(name)}
@@ -167,14 +190,7 @@ def graph(args):
     from acl import graph as picture
     from acl import trace
 
-    try:
-        with open(args.trace, encoding="utf-8-sig", errors="replace") as file:
-            text = file.read()
-        tasks, streams = trace.read(text)
-    except OSError as error:
-        return fail(f"graph: cannot read {args.trace}: {error.strerror}")
-    except ValueError as error:
-        return fail(f"graph: {args.trace} {error}")
+    tasks, streams = parsed(args, trace.read)
     order = trace.replay(tasks)
     svg = picture.draw(tasks, streams, order.rows, order.edges + trace.data(tasks, order.rows, order.before))
     if args.output is None:
@@ -188,10 +204,17 @@ def graph(args):
             return fail(f"graph: cannot write {args.output}: the formats are SVG, and PNG with the package cairosvg")
     except (ImportError, OSError) as error:
         return fail(f"graph: cannot write {args.output}: {error}")
-    try:
-        files.write(args.output, content)
-    except OSError as error:
-        return fail(f"graph: cannot write {args.output}: {error.strerror}")
+    write(args, content)
+    return 0
+
+
+def report(args):
+    """Write a trace of the simulator as a page: timeline, device memory, top tasks, failed calls, findings."""
+    from acl.report import page, read
+
+    trace = parsed(args, read.read)
+    write(args, page.html(trace, os.path.basename(args.trace)))
+    print(f"wrote {args.output}")
     return 0
 
 
@@ -258,6 +281,9 @@ def parser():
     drawing = add("graph", graph)
     drawing.add_argument("trace", metavar="JSON")
     drawing.add_argument("-o", dest="output", metavar="FILE", help="an .svg or .png file (default: print SVG)")
+    summary = add("report", report)
+    summary.add_argument("trace", metavar="JSON", help="a file that exec --trace or ACL_SIM_TRACE wrote")
+    summary.add_argument("-o", dest="output", metavar="FILE", default="report.html", help="default: report.html")
     add("atc", atc, add_help=False)
     add("bench", bench, add_help=False)
     return top
@@ -270,7 +296,10 @@ def run(arguments):
     if others and args.function not in (atc, bench):
         commands.error(f"unrecognized arguments: {' '.join(others)}")
     args.arguments = others
-    return int(args.function(args) or 0)
+    try:
+        return int(args.function(args) or 0)
+    except Failed as failure:
+        return fail(failure)
 
 
 def main(arguments=None):

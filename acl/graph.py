@@ -141,10 +141,13 @@ def line(points, radius=6):
     return "".join(path) + f"L{points[-1][0]:.10g} {points[-1][1]:.10g}"
 
 
-def element(name, content="", **attributes):
-    """Return an SVG element with attributes (``class_`` for ``class``, ``_`` for ``-``) and ready content."""
+def element(name, content=None, /, **attributes):
+    """Return an element of SVG or HTML with attributes (``class_`` for ``class``, ``_`` for ``-``) and ready content.
+
+    Without content it closes itself, as elements of SVG may.
+    """
     texts = "".join(f" {key.strip('_').replace('_', '-')}={quoted(value)}" for key, value in attributes.items())
-    return f"<{name}{texts}>{content}</{name}>" if content else f"<{name}{texts}/>"
+    return f"<{name}{texts}/>" if content is None else f"<{name}{texts}>{content}</{name}>"
 
 
 def plain(value):

@@ -1,25 +1,18 @@
 """Tables of results, as text, Markdown or a page of HTML with a plot of the samples of each row."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy
 
 from acl.bench.compare import TOLERANCE, common, median, p99, ratios
 from acl.bench.result import Result
 from acl.bench.twin import NOT_BUILT
+from acl.graph import element, plain
+from acl.markup import duration, page
 
-UNITS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 COLORS = ("#2563eb", "#d97706", "#059669", "#db2777")
 WIDTH, BAR = 240, 12  # of a plot and of the bar of a result, in pixels
 Table = list[list[str]]
-
-
-def duration(seconds: float) -> str:
-    """Return three significant digits with a unit, such as ``1.25 µs``."""
-    size, unit = next((each for each in reversed(UNITS) if abs(seconds) >= each[0]), UNITS[0])
-    value = seconds / size
-    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
 
 
 def names_of(results: Sequence[Result]) -> list[str]:
@@ -132,11 +125,7 @@ def _plot(results: Sequence[Result], name: str) -> str:
 
 
 STYLE = """
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }
 main { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { padding: 0.2rem 0.6rem; text-align: right; border-bottom: 1px solid #8886; white-space: nowrap; }
 th:nth-child(-n+3), td:nth-child(-n+3) { text-align: left; }
 td:nth-child(3) { white-space: normal; min-width: 14rem; }
 ul { list-style: none; padding: 0; }
@@ -149,20 +138,20 @@ def html(results: Sequence[Result]) -> str:
     """Return a page that needs no other file."""
     head, *lines = table(results)
     keys = "".join(
-        f'<li><span style="color: {COLORS[i % len(COLORS)]}">&#9632;</span> {escape(title)}</li>'
+        f'<li><span style="color: {COLORS[i % len(COLORS)]}">&#9632;</span> {plain(title)}</li>'
         for i, title in enumerate(names_of(results))
     )
     rows = []
     for line in lines:
-        cells = "".join(f'<td class="{escape(cell.split(" ")[0])}">{escape(cell)}</td>' for cell in line)
+        cells = "".join(element("td", plain(cell), class_=cell.split(" ")[0]) for cell in line)
         rows.append(f"<tr>{cells}<td>{_plot(results, line[1])}</td></tr>")
-    titles = "".join(f"<th>{escape(cell)}</th>" for cell in [*head, "samples"])
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>acl bench</title><style>{STYLE}</style></head>
-<body><h1>acl bench</h1><ul>{keys}</ul><main><table><thead><tr>{titles}</tr></thead>
-<tbody>{"".join(rows)}</tbody></table></main>
-{"".join(f"<p>{escape(note)}</p>" for note in notes(results))}</body></html>
-"""
+    titles = "".join(element("th", plain(cell)) for cell in [*head, "samples"])
+    return page(
+        "acl bench",
+        STYLE,
+        f"<h1>acl bench</h1><ul>{keys}</ul><main><table><thead><tr>{titles}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></main>{''.join(element('p', plain(note)) for note in notes(results))}",
+    )
 
 
 FORMS = {".txt": text, ".md": markdown, ".html": html}

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from acl._lib import ffi, lib
 from acl.sim.check import check
@@ -27,6 +28,11 @@ class Finding:
     text: str  #: what is wrong
     advice: str  #: what to do about it
     notes: tuple[Note, ...]  #: the calls that have to do with it
+
+    @classmethod
+    def of(cls, members: dict[str, Any]) -> "Finding":
+        """Return the finding with the members of a JSON object, which the library or a trace has."""
+        return cls(**{**members, "notes": tuple(Note(**note) for note in members["notes"])})
 
     def __str__(self) -> str:
         lines = [f"{self.level}: {self.rule}: {self.text}"]
@@ -59,9 +65,7 @@ def findings() -> list[Finding]:
     """
     found: list[Finding] = []
     while text := lib.aclsimFinding(len(found)):
-        members = json.loads(ffi.string(text).decode(errors="replace"))
-        members["notes"] = tuple(Note(**note) for note in members["notes"])
-        found.append(Finding(**members))
+        found.append(Finding.of(json.loads(ffi.string(text).decode(errors="replace"))))
     return found
 
 
