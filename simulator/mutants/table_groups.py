@@ -8,7 +8,7 @@ EVENT, STREAM, LEVEL, ALL = "test_event", "test_stream", "test_level", "test_str
 MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_exchange"
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
-RESIZE, HEAP = "test_row_resize", "test_heap"
+RESIZE, HEAP, TRACE = "test_row_resize", "test_heap", "test_trace"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -422,4 +422,7 @@ GROUP_MUTANTS = (
         "!input->cu_range->rg_write",
         (ROW,),
     ),
+    # the trace
+    Mutant("chunk reused while it is written", "add_chunk", "&& !atomic_load(&is_writing)", "", (TRACE,)),
+    Mutant("dropped events not counted", "add_chunk", "thread->th_dropped += fresh->ch_records;", "", (TRACE,)),
 )
