@@ -156,7 +156,8 @@ def test_the_timeline_has_lanes_slices_and_arrows():
     assert [data["texts"][kind] for kind in stream["kind"]] == ["replay", "copy", "failed"]
     assert [data["texts"][text] for text in stream["args"][2]] == ["task", "2", "code", "507015"]
     assert lanes["device 0: memory in use"]["bytes"] == [3 << 20, 0]
-    assert [data["texts"][name] for _, name, _ in lanes["main: app (thread 7)"]["marks"]] == ["race"]
+    ((_, *about),) = lanes["main: app (thread 7)"]["marks"]
+    assert [data["texts"][text] for text in (about[0], *about[1])] == ["race", "text", "two writes"]
     assert data["arrows"] == [[1, 20500, 3, 29500]] and data["end"] == 79500
 
 
@@ -186,8 +187,9 @@ def test_a_large_trace_is_drawn_in_part_and_counted_whole(monkeypatch):
     events = [slice_of(f"call {i % 3}", 10 * i, i % 7, ret=int(i == 21)) for i in range(40)]
     text = html_of(events)
     (lane,) = data_of(text)["lanes"]
-    # Five calls are equally the longest: none of them is drawn. A failed call always is.
-    assert lane["length"] == [0] and "The timeline has the 1 longest of 40 calls and tasks" in text
+    # Five calls are equally the longest, and one that failed comes before them.
+    assert sorted(lane["length"]) == [0, 6000, 6000, 6000]
+    assert "The timeline has the 4 longest of 40 calls and tasks" in text
     rows = Texts(text).rows["Calls by total time"]
     assert [row[:2] for row in rows[1:]] == [["call 0", "14"], ["call 1", "13"]] and "1 more are left out." in text
 

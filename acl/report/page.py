@@ -6,13 +6,13 @@ import base64
 import collections
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 from acl.graph import KIND_TEXTS, KINDS, LINES, count, element, plain
 from acl.markup import duration, page, size
-from acl.report.read import Slice, Trace, Track, total
+from acl.report.read import Slice, Trace, Track
 
 DRAWN = 200_000  # slices, marks and arrows that a page has at most
 ROWS = 30  # of a table
@@ -36,14 +36,18 @@ class Texts(dict[str, int]):
         return self[text]
 
 
-def value(content: Any) -> str:
-    """Return an argument as text."""
-    return content if isinstance(content, str) else json.dumps(content)
+def numbers(args: dict[str, Any], texts: Texts) -> list[int]:
+    """Return arguments as the numbers of their names and values, in turn."""
+    return [
+        texts[text]
+        for name, value in args.items()
+        for text in (name, value if isinstance(value, str) else json.dumps(value))
+    ]
 
 
-def lane(track: Track, texts: Texts, shortest: int) -> dict[str, Any]:
-    """Return a track as the script reads it: a list per property of the slices, which refer to texts."""
-    shown = [each for each in track.slices if each.length >= shortest or each.failed]
+def lane(track: Track, texts: Texts, chosen: set[int]) -> dict[str, Any]:
+    """Return a track as the script reads it: a list per property of the chosen slices, which refer to texts."""
+    shown = [each for each in track.slices if id(each) in chosen]
     return {
         "title": track.title,
         "start": [each.start for each in shown],
@@ -51,20 +55,14 @@ def lane(track: Track, texts: Texts, shortest: int) -> dict[str, Any]:
         "depth": [each.depth for each in shown],
         "name": [texts[each.name] for each in shown],
         "kind": [texts["failed" if each.failed else each.kind] for each in shown],
-        "args": [
-            [texts[text] for key, content in each.args.items() for text in (key, value(content))] for each in shown
-        ],
-        "marks": [
-            [time, texts[name], [texts[text] for key, content in args.items() for text in (key, value(content))]]
-            for time, name, args in track.marks[:DRAWN]
-        ],
+        "args": [numbers(each.args, texts) for each in shown],
+        "marks": [[time, texts[name], numbers(args, texts)] for time, name, args in track.marks[:DRAWN]],
     }
 
 
-def shortest_drawn(tracks: Iterable[Track]) -> int:
-    """Return the length that a slice must have to be drawn, so that at most as many are drawn as a page may have."""
-    lengths = sorted((each.length for track in tracks for each in track.slices), reverse=True)
-    return 0 if len(lengths) <= DRAWN else lengths[DRAWN] + 1
+def choose(slices: list[Slice]) -> set[int]:
+    """Return the identities of the slices that are drawn: failures, and then the longest."""
+    return {id(each) for each in sorted(slices, key=lambda each: (each.failed, each.length))[-DRAWN:]}
 
 
 def timeline(trace: Trace) -> dict[str, Any]:
@@ -76,26 +74,27 @@ def timeline(trace: Trace) -> dict[str, Any]:
         args = {"instance": each.instance, "stream": each.stream, "at": each.line}
         captures.slices.append(Slice("capture", "capture", each.start, end - each.start, args))
     captures.nest()
-    tracks = {**trace.host, **trace.streams}
-    shortest = shortest_drawn(tracks.values())
-    lanes = [lane(captures, texts, 0)] if captures.slices else []
+    tracks = [*trace.host.values(), *trace.streams.values()]
+    chosen = choose([each for track in tracks for each in track.slices])
+    lanes = [lane(captures, texts, choose(captures.slices))] if captures.slices else []
     places = {}
     for key, track in trace.host.items():
         places[key] = len(lanes)
-        lanes.append(lane(track, texts, shortest))
+        lanes.append(lane(track, texts, chosen))
     for device, points in trace.memory.items():
         if points:
             times, used = zip(*points)
             lanes.append({"title": f"{device}: memory in use", "times": times, "bytes": used})
     for key, track in trace.streams.items():
         places[key] = len(lanes)
-        lanes.append(lane(track, texts, shortest))
+        lanes.append(lane(track, texts, chosen))
     arrows = [
         [places[start], begin, places[target], end]
         for start, begin, target, end in trace.arrows[:DRAWN]
         if start in places and target in places
     ]
-    return {"end": trace.end, "lanes": lanes, "arrows": arrows, "texts": list(texts), "colours": COLOURS}
+    about = {"end": trace.end, "drawn": len(chosen), "colours": COLOURS}
+    return {**about, "lanes": lanes, "arrows": arrows, "texts": list(texts)}
 
 
 # ---- tables ----
@@ -136,7 +135,10 @@ TIMES = {"count": "", "total": "", "mean": "less", "longest": "less", "at": ""}
 
 def top(slices: list[Slice]) -> str:
     """Return the table of slices by name, with the most time first."""
-    found = total(slices)
+    names: dict[str, list[Slice]] = collections.defaultdict(list)
+    for each in slices:
+        names[each.name].append(each)
+    found = sorted(names.items(), key=lambda item: (-sum(each.length for each in item[1]), item[0]))
     rows = [[element("span", plain(name), class_=f"chip {each[0].kind}"), *times(each)] for name, each in found[:ROWS]]
     return table({"name": "name", **TIMES}, rows, len(found) - ROWS)
 
@@ -258,7 +260,6 @@ def left_out(trace: Trace, drawn: int) -> str:
 def html(trace: Trace, name: str) -> str:
     """Return the page of a trace; ``name`` is the name of its file."""
     data = timeline(trace)
-    drawn = sum(len(each["start"]) for each in data["lanes"] if "start" in each and each["title"] != "captures")
     # The characters that could end the element, which JSON has in texts only.
     escapes = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
     content = json.dumps(data, separators=(",", ":")).translate(escapes)
@@ -280,7 +281,7 @@ def html(trace: Trace, name: str) -> str:
         element("h1", plain(name)),
         element("p", plain(trace.program), class_="quiet"),
         summary(trace),
-        left_out(trace, drawn),
+        left_out(trace, data["drawn"]),
         section("Timeline", TIMELINE.format(legend=legend)),
         section("Findings", findings(trace)) if trace.findings else "",
         section("Failed calls and tasks", failures(trace)) if failed else "",

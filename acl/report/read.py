@@ -5,7 +5,6 @@ All times are nanoseconds since the first event.
 
 from __future__ import annotations
 
-import collections
 import json
 import math
 from dataclasses import dataclass, field
@@ -210,13 +209,15 @@ class Reader:
 
     def _mark(self, event: Event) -> None:
         args, time = event["args"], self._time(event)
-        if event["cat"] != "capture":  # captures are slices of their own track
-            self._track(event).marks.append((time, event["name"], args))
         if event["cat"] == "finding":
             try:
-                self.trace.findings.append((time, Finding.of(args["finding"])))
+                found = Finding.of(args["finding"])
             except (KeyError, TypeError):
                 self._wrong("finding", event)
+            self.trace.findings.append((time, found))
+            args = {"text": found.text}
+        if event["cat"] != "capture":  # captures are slices of their own track
+            self._track(event).marks.append((time, event["name"], args))
         elif event["name"] == "capture begins":
             instance = str(args.get("instance"))
             self.open[instance] = Capture(instance, args.get("stream", ""), time, str(args.get("at", "")))
@@ -262,11 +263,3 @@ def read(text: str) -> Trace:
     if not isinstance(events, list):
         raise ValueError('is not a trace of the simulator: no valid "traceEvents"')
     return Reader(events, about).read()
-
-
-def total(slices: list[Slice]) -> list[tuple[str, list[Slice]]]:
-    """Return slices by name, those that took the most time together first."""
-    found: dict[str, list[Slice]] = collections.defaultdict(list)
-    for each in slices:
-        found[each.name].append(each)
-    return sorted(found.items(), key=lambda item: (-sum(each.length for each in item[1]), item[0]))
