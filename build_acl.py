@@ -29,6 +29,7 @@ CDEF = """
 const char *acl_backend_open(const char *path, int global);
 int acl_backend_has(const char *name);
 void acl_backend_trace(void);
+const char *acl_backend_record(const char *path);
 void *acl_backend_symbol(const char *path, const char *name);
 const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);

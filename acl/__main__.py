@@ -126,7 +126,7 @@ EXEC_SETTINGS = {
 
 
 def execute(args):
-    """Run a program against the simulator."""
+    """Run a program against the simulator, or with ACL_BACKEND=npu against the libraries of the toolkit."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
         return fail("exec needs a program: python -m acl exec -- ./app arguments")
@@ -139,19 +139,27 @@ def execute(args):
             acl.sim.configure(**settings)
     except ValueError as error:
         return fail(f"exec: {error}")
-    libraries = [acl.get_lib(), os.environ.get("LD_LIBRARY_PATH")]
-    home = acl.toolkit_path()
-    modules = [os.path.dirname(_lib.HOME), os.environ.get("PYTHONPATH")]
-    environment = dict(
-        os.environ,
-        LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
-        PYTHONPATH=os.pathsep.join(filter(None, modules)),
+    environment = dict(os.environ, **{f"ACL_SIM_{name.upper()}": value for name, value in settings.items()})
+
+    def put_first(name, *paths):
+        environment[name] = os.pathsep.join(filter(None, (*paths, os.environ.get(name))))
+
+    home, backend = acl.toolkit_path(), "sim"
+    if os.environ.get("ACL_BACKEND") == "npu":
+        home, backend = _lib.toolkit, "npu"
+        environment["ACL_TOOLKIT"] = home
+    put_first("LD_LIBRARY_PATH", os.path.join(home, "lib64"))
+    put_first("PYTHONPATH", os.path.dirname(_lib.HOME))
+    if args.record is not None:
+        environment["ACL_RECORD_CALLS"] = os.path.abspath(args.record)
+        preloaded = os.environ.get("LD_PRELOAD")  # a sanitizer has to remain the first one
+        environment["LD_PRELOAD"] = " ".join(filter(None, (preloaded, _lib.RECORDER)))
+    environment.update(
         ASCEND_HOME_PATH=home,
         ASCEND_TOOLKIT_HOME=home,
         ASCEND_OPP_PATH=os.path.join(home, "opp"),
-        ACL_BACKEND="sim",
+        ACL_BACKEND=backend,
         ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
-        **{f"ACL_SIM_{name.upper()}": value for name, value in settings.items()},
     )
     sys.stdout.flush()
     os.execve(program, command, environment)
@@ -229,6 +237,13 @@ def atc(args):
     return 0
 
 
+def diff(args):
+    """Compare two recordings of calls: print the first difference in context, and a summary."""
+    from acl import record_diff
+
+    return record_diff.run(args.first, args.second, args.ignore, args.ignore_values)
+
+
 def bench(args):
     """Measure calls and operators; save and compare results."""
     from acl.bench import command
@@ -272,6 +287,7 @@ def parser():
     program = add("exec", execute)
     for name, (placeholder, text) in EXEC_SETTINGS.items():
         program.add_argument("--" + name.replace("_", "-"), metavar=placeholder, help=text)
+    program.add_argument("--record", metavar="FILE", help="write each AscendCL call; %%p stands for the process number")
     program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
     kit = add("toolkit", toolkit)
     kit.add_argument("--debug", action="store_true", help="with libraries for gdb, built from the source tree")
@@ -284,6 +300,14 @@ def parser():
     summary = add("report", report)
     summary.add_argument("trace", metavar="JSON", help="a file that exec --trace or ACL_SIM_TRACE wrote")
     summary.add_argument("-o", dest="output", metavar="FILE", default="report.html", help="default: report.html")
+    comparison = add("diff", diff)
+    comparison.add_argument("first", metavar="A")
+    comparison.add_argument("second", metavar="B")
+    comparison.add_argument("--ignore-values", action="store_true", help="leave out what the buffers of the host hold")
+    comparison.add_argument(
+        "--ignore", action="append", default=[], metavar="CALL[.NAME]",
+        help="leave out calls, or an argument or output of calls; * stands for any characters",
+    )  # fmt: skip
     add("atc", atc, add_help=False)
     add("bench", bench, add_help=False)
     return top

@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the generated part of the package installs them here
 HOME = os.path.dirname(os.path.abspath(__file__))
 # The names of the model inputs that carry a gear or AIPP parameters: texts of acl_mdl.h, which cffi does not provide.
 GEAR_INPUT, AIPP_INPUT = "ascend_mbatch_shape_data", "ascend_dynamic_aipp_data"
+RECORDER = os.path.join(HOME, "lib64", "libacl_record.so")
 CHOICES = ("sim", "npu", "auto")
 VARIABLES = ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
 USUAL = (
@@ -192,6 +193,10 @@ except ImportError as error:
     refusal = str(error)
     backend, toolkit, reason = "sim", None, "nothing else could be opened"
     library_path = open_backend(None)
+if os.environ.get("ACL_RECORD_CALLS"):
+    problem = lib.acl_backend_record(os.fsencode(RECORDER))
+    if problem:
+        print(f"acl: ACL_RECORD_CALLS: {ffi.string(problem).decode(errors='replace')}", file=sys.stderr)
 is_simulator = present("aclsimReset")
 if present("aclsimWantsLines"):
     lib.acl_line_watch(os.fsencode(os.path.join(HOME, "")))

@@ -101,16 +101,34 @@ static const char *acl_backend_loaded(void)
     return found ? path : NULL;
 }
 
-/* While the process is traced, calls pass the simulator's variants of the functions, which record them. */
+/* The function of libacl_record.so that gives the recording variant of a function; NULL: calls are not recorded. */
+static void *(*acl_backend_wrap)(const char *name, void *function);
+
+/* While the process is traced, calls pass the simulator's variants of the functions, which trace them; while they are
+ * recorded, the variants of libacl_record.so before these. */
 static void acl_backend_trace(void)
 {
-    for (size_t i = 0; acl_backend_has("aclsimTraced") && i < ACL_COUNT; i++) {
-        void *variant = acl_backend.aclsimTraced(acl_names[i]);
-        if (variant == NULL && i == 0)
-            return; /* nothing is traced */
+    int is_traced = acl_backend_has("aclsimTraced") && acl_backend.aclsimTraced(acl_names[0]) != NULL;
+    for (size_t i = 0; (is_traced || acl_backend_wrap != NULL) && i < ACL_COUNT; i++) {
+        void **place = (void **)((char *)&acl_backend + i * sizeof *place);
+        void *variant = is_traced ? acl_backend.aclsimTraced(acl_names[i]) : NULL;
         if (variant != NULL && strcmp(acl_names[i], "aclGetRecentErrMsg") != 0)
-            memcpy((char *)&acl_backend + i * sizeof variant, &variant, sizeof variant);
+            *place = variant;
+        if (acl_backend_wrap != NULL)
+            *place = acl_backend_wrap(acl_names[i], *place);
     }
+}
+
+/* Lets all calls from now on be recorded; the library is not opened after it. NULL, or the loader's reason. */
+static const char *acl_backend_record(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *wrap = library != NULL ? dlsym(library, "acl_record_wrap") : NULL;
+    if (wrap == NULL)
+        return dlerror();
+    memcpy(&acl_backend_wrap, &wrap, sizeof wrap);
+    acl_backend_trace();
+    return NULL;
 }
 
 /* Open one library for the names still absent: NULL, or the loader's reason. Libraries stay open with the process. */
@@ -119,10 +137,9 @@ static const char *acl_backend_open(const char *path, int global)
     void *library = dlopen(path, RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (library == NULL)
         return dlerror();
-    if (acl_recent == NULL) {
-        acl_recent = acl_backend.aclGetRecentErrMsg;
+    __typeof__(aclGetRecentErrMsg) *before = acl_backend.aclGetRecentErrMsg;
+    if (acl_recent == NULL)
         acl_backend_path = strdup(path);
-    }
     for (size_t i = 0; i < ACL_COUNT; i++) {
         void *symbol = acl_found[i] ? NULL : dlsym(library, acl_names[i]);
         if (symbol != NULL) {
@@ -130,7 +147,7 @@ static const char *acl_backend_open(const char *path, int global)
             acl_found[i] = 1;
         }
     }
-    if (acl_backend.aclGetRecentErrMsg != acl_recent_message) {
+    if (acl_recent == NULL || acl_backend.aclGetRecentErrMsg != before) {
         acl_recent = acl_backend.aclGetRecentErrMsg;
         acl_backend.aclGetRecentErrMsg = acl_recent_message;
     }
@@ -145,7 +162,7 @@ static void *acl_backend_symbol(const char *path, const char *name)
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *symbol = library != NULL ? dlsym(library, name) : NULL;
     if (library != NULL)
         dlclose(library);
-    return symbol;
+    return symbol != NULL && acl_backend_wrap != NULL ? acl_backend_wrap(name, symbol) : symbol;
 }
 
 #endif

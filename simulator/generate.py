@@ -62,7 +62,8 @@ def defined_names(objects: Sequence[str]) -> set[str]:
     return {line.split()[0] for line in lines if len(line.split()) > 1}
 
 
-def _wrappers() -> str:
+def wrappers() -> str:
+    """Return the lines that include the public headers, as a program does."""
     folders = (".", "acl", "acl/ops", "aclnn", "mstx")
     found = sorted(path for folder in folders for path in (INCLUDE / folder).glob("*.h"))
     return "".join(f"#include <{path.relative_to(INCLUDE)}>\n" for path in found)
@@ -76,7 +77,7 @@ def _newer(declared: abi.Abi) -> list[abi.Function]:
 def since(declared: abi.Abi) -> str:
     """C header that renames the symbols of newer functions; the public symbol is a stub that checks the version."""
     lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
-    return _wrappers() + "".join(lines)
+    return wrappers() + "".join(lines)
 
 
 def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
@@ -127,7 +128,7 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
             f"generate.py stubs: no object defines {', '.join(lacking)}; every function of abi/sim.h needs a "
             "definition in simulator/api"
         )
-    parts = [_wrappers(), '#include "base/config.h"\n#include "base/missing.h"\n\n']
+    parts = [wrappers(), '#include "base/config.h"\n#include "base/missing.h"\n\n']
     parts.append("extern const char *const sim_missing_names[];\nextern const size_t sim_missing_count;\n\n")
     parts += [
         _stub(declared, function, function.name in defined) + "\n"
@@ -212,7 +213,7 @@ def _call(declared: abi.Abi, function: abi.Function) -> str:
 def calls(declared: abi.Abi) -> str:
     """C source of the variants of all functions that record their calls, and of their table, sorted by name."""
     traced = [f for f in declared.functions.values() if f.group != abi.CONTROL_GROUP and not f.variadic]
-    parts = [_wrappers(), '#include "observe/fault.h"\n\n', *(_call(declared, function) for function in traced)]
+    parts = [wrappers(), '#include "observe/fault.h"\n\n', *(_call(declared, function) for function in traced)]
     names = "".join(f"    &function_{name},\n" for name in sorted(function.name for function in traced))
     parts.append(f"static const struct sim_trace_function *const functions[] = {{\n{names}}};\n")
     parts.append("extern const struct sim_trace_functions sim_calls;\n")
@@ -230,7 +231,7 @@ def extra(objects: Sequence[str]) -> str:
     declared = abi.load_extra(INCLUDE)
     symbols = defined_names(objects)
     names = sorted({function.group for function in declared.functions.values()})
-    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "base/missing.h"\n']
+    parts = ["#include <stdarg.h>\n", wrappers(), '#include "base/missing.h"\n']
     parts += [f"#include <acl/abi/extra/{name}.h>\n" for name in names if name not in PUBLIC]
     for function in declared.functions.values():
         if function.name in symbols:

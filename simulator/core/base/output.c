@@ -37,6 +37,21 @@ bool sim_output_directory(const char *path)
     return sim_output_base(path);
 }
 
+void sim_output_path(const char *pattern, char *path, size_t size)
+{
+    size_t length = 0;
+    for (const char *at = pattern; *at != '\0' && length < size - 1; at++) {
+        if (at[0] == '%' && at[1] == 'p') {
+            int digits = snprintf(path + length, size - length, "%d", (int)getpid());
+            length += digits > 0 ? (size_t)digits : 0;
+            at++;
+        } else {
+            path[length++] = *at;
+        }
+    }
+    path[length < size ? length : size - 1] = '\0';
+}
+
 /* ---- files ---- */
 
 struct target {

@@ -12,6 +12,9 @@ bool sim_output_base(const char *path);
 /* The same for a directory below it, with its parents. */
 bool sim_output_directory(const char *path);
 
+/* Writes the name of a file, with the number of the process instead of each %p in the pattern. */
+void sim_output_path(const char *pattern, char *path, size_t size);
+
 /* Opens a file for writing, and empties it; NULL, with errno, on failure. A file size limit (SIGXFSZ) or a pipe without
  * a reader makes writing fail, and does not end the program. In the child of a fork the file writes nothing. */
 FILE *sim_output_open(const char *path);

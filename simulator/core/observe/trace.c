@@ -507,22 +507,6 @@ static void write_unasked(void)
 
 /* ---- switching on and off ---- */
 
-/* With switch_lock held: the path of the setting, with the number of the process instead of each %p. */
-static void make_path(const char *pattern)
-{
-    size_t length = 0;
-    for (const char *at = pattern; *at != '\0' && length < sizeof path - 1; at++) {
-        if (at[0] == '%' && at[1] == 'p') {
-            int digits = snprintf(path + length, sizeof path - length, "%d", (int)getpid());
-            length += digits > 0 ? (size_t)digits : 0;
-            at++;
-        } else {
-            path[length++] = *at;
-        }
-    }
-    path[length < sizeof path ? length : sizeof path - 1] = '\0';
-}
-
 /* Begins to trace if the configuration says so. Returns whether tracing is on. */
 static bool start(void)
 {
@@ -534,7 +518,7 @@ static bool start(void)
         wanted = false;
     sim_lock(&switch_lock);
     if (wanted)
-        make_path(pattern);
+        sim_output_path(pattern, path, sizeof path);
     sim_watcher_set(&watcher, wanted);
     atomic_store(&on, wanted);
     sim_check_wants_lines |= wanted;
