@@ -102,7 +102,8 @@ def found(link):
 
 
 def test_every_source_stands_in_a_room():
-    for path in sources("simulator/core/**/*.c", "simulator/ops/*.c", "simulator/api/*.c", "simulator/extra/*.c"):
+    folders = ("core/**", "ops", "api", "extra", "record")
+    for path in sources(*(f"simulator/{folder}/*.c" for folder in folders)):
         unit = str(path.relative_to(ROOT / "simulator").with_suffix(""))
         assert unit == rooms.TABLES or rooms.room_of(unit) in rooms.ROOMS, f"{unit} stands in no room"
 
@@ -192,11 +193,24 @@ def test_no_line_of_c_is_wide():
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda path: path.name)
 def test_exported_symbols_are_the_declared_names(library, declared):
-    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
-    exported = {line.split()[-1] for line in listing.splitlines()}
-    operators = abi.rows(ROOT / "simulator" / "ops" / "rows").values()
     others = set(abi.load_extra(INCLUDE).functions)
-    assert exported == set(declared) | {symbol for row in operators for symbol in row.symbols} | others
+    assert exported(library) == set(declared) | operators() | others
+
+
+@needs_nm
+@pytest.mark.needs_sim
+def test_the_library_that_records_has_a_variant_of_each_function(declared):
+    fixed = {name for name, function in declared.items() if function.group != "sim" and not function.variadic}
+    assert exported(Path(acl.get_lib(), RECORDER)) == fixed | operators() | {"acl_record_wrap"}
+
+
+def exported(library):
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1] for line in listing.splitlines()}
+
+
+def operators():
+    return {symbol for row in abi.rows(ROOT / "simulator" / "ops" / "rows").values() for symbol in row.symbols}
 
 
 @pytest.mark.needs_sim

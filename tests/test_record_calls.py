@@ -62,6 +62,23 @@ static void *work(void *number)
         aclrtGetCurrentContext(&context);
     return number;
 }
+/* A copy that is captured, and two batches of two copies. */
+static void more(void *block, char *out, aclrtStream stream)
+{
+    aclmdlRI graph;
+    void *to[] = {out, out + 8}, *from[] = {block, (char *)block + 100};
+    size_t sizes[] = {8, 16}, first = 0, failed;
+    aclrtMemcpyBatchAttr way = {.dstLoc = {.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED},
+                                .srcLoc = {.type = ACL_MEM_LOCATION_TYPE_DEVICE}};
+    aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
+    aclrtMemcpyAsync(out, 300, block, 200, ACL_MEMCPY_DEVICE_TO_HOST, stream);
+    aclmdlRICaptureEnd(stream, &graph);
+    aclrtSynchronizeStream(stream);
+    aclrtMemcpyBatch(to, sizes, from, sizes, 2, &way, &first, 1, &failed);
+    aclrtMemcpyBatchAsync(to, sizes, from, sizes, 2, &way, &first, 1, &failed, stream);
+    aclrtSynchronizeDevice();
+    aclmdlRIDestroy(graph);
+}
 int main(int argc, char **argv)
 {
     char in[300], out[300], mode = argc > 1 ? *argv[1] : ' ';
@@ -95,6 +112,8 @@ int main(int argc, char **argv)
     aclrtMemcpy(block, 300, in, 300, ACL_MEMCPY_HOST_TO_DEVICE);
     if (mode == 'c')
         abort();
+    if (mode == 'm')
+        more(block, out, stream);
     aclrtMemcpy2d(out, 20, (char *)block + 8, 30, 10, 4, ACL_MEMCPY_DEVICE_TO_HOST);
     aclrtMemcpyAsync((char *)pinned + 8, 8, block, 8, ACL_MEMCPY_DEVICE_TO_HOST, stream);
     aclrtRecordEvent(event, stream);
@@ -122,14 +141,14 @@ def record(tmp_path_factory):
         (folder / f"{name}.py").write_text(text)
     compiled = []
 
-    def run(program, *arguments, backend="sim", to=None, exec=False):
+    def run(program, *arguments, backend="sim", to=None, exec=False, changes=None):
         if program == "c":
             compiled[:] = compiled or [programs.Compiler(folder)(C)]
             line = [compiled[0], *arguments]
         else:
             line = [sys.executable, str(folder / f"{program}.py")]
         to = str(to or folder / f"{program}-{backend}-{len(list(folder.iterdir()))}.jsonl")
-        changes = {"ACL_BACKEND": backend, "ACL_TOOLKIT": acl.toolkit_path()}
+        changes = {"ACL_BACKEND": backend, "ACL_TOOLKIT": acl.toolkit_path(), **(changes or {})}
         if exec:
             line = [sys.executable, "-m", "acl", "exec", "--record", to, "--", *line]
         else:
@@ -209,6 +228,21 @@ def test_buffers_of_the_host_have_checksums_once_they_are_filled(c_calls):
     assert calls["aclrtSynchronizeStream"]["filled"] == area("dst", BYTES[:200], copy=[1, second])
 
 
+def test_captured_copies_fill_nothing_and_batches_several_buffers(record):
+    done, path = record("c", "more")
+    assert done.returncode == 0
+    calls = lines(path)[1:]
+    filled = [(call["call"], call["filled"]) for call in calls if "filled" in call][:2]
+    number = next(call["number"] for call in calls if call["call"] == "aclrtMemcpyBatchAsync")
+    assert filled == [
+        ("aclrtMemcpyBatch", area("dst", BYTES[:8]) + area("dst", BYTES[100:116])),
+        ("aclrtSynchronizeDevice", [
+            one for part in (BYTES[:8], BYTES[100:116]) for one in area("dst", part, copy=[1, number])
+        ]),
+    ]  # fmt: skip
+    assert next(call for call in calls if call["call"] == "aclmdlRICaptureEnd")["out"] == {"modelRI": "RI#1"}
+
+
 def test_python_calls_are_recorded_without_a_preloaded_library(record):
     calls = lines(record("pyacl")[1])[1:]
     copy = next(call for call in calls if call["call"] == "aclrtMemcpyAsync")
@@ -235,6 +269,17 @@ def test_threads_keep_their_order_and_whole_lines(record):
     for thread in range(1, 5):
         mine = [call["number"] for call in calls if call["thread"] == thread]
         assert mine == list(range(1, (CALLS if thread == 1 else 101) + 1))
+
+
+def test_faults_and_a_trace_are_recorded_too(record, tmp_path):
+    """The simulator does not put its traced functions before those that record."""
+    changes = {"ACL_SIM_FAULTS": "malloc:1", "ACL_SIM_TRACE": str(tmp_path / "t.json")}
+    done, path = record("c", changes=changes)
+    assert done.returncode == 0
+    failed = next(call for call in lines(path) if call.get("call") == "aclrtMalloc")
+    assert failed["code"] == codes.ACL_ERROR_RT_MEMORY_ALLOCATION and len(lines(path)) == CALLS + 1
+    traced = [event["name"] for event in json.loads((tmp_path / "t.json").read_text())["traceEvents"]]
+    assert traced.count("aclrtMalloc") == 2
 
 
 def test_a_crash_leaves_whole_lines(record):

@@ -37,26 +37,10 @@ static uint64_t now(void)
 
 /* ---- the next function ---- */
 
-static struct sim_record_function *find(const char *name)
-{
-    size_t low = 0, high = sim_record_functions.fs_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = strcmp(name, sim_record_functions.fs_functions[middle]->fn_name);
-        if (order == 0)
-            return sim_record_functions.fs_functions[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
 /* The function in the libraries after this one, or in one that was opened with a scope of its own. */
-static void *look_up(const char *name)
+void *sim_record_next(const char *name)
 {
-    static const char *const libraries[] = {RECORD_LIBRARIES, "libacl_sim.so"};
+    static const char *const libraries[] = {"libacl_sim.so", RECORD_LIBRARIES};
     void *symbol = dlsym(RTLD_NEXT, name);
     for (size_t i = 0; symbol == NULL && i < sizeof libraries / sizeof *libraries; i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
@@ -72,8 +56,8 @@ static void (*next_of(struct sim_record_function *function))(void)
 {
     void (*next)(void) = atomic_load_explicit(&function->fn_next, memory_order_acquire);
     if (next == NULL) {
-        __typeof__(aclsimTraced) *traced = (__typeof__(aclsimTraced) *)(uintptr_t)look_up("aclsimTraced");
-        void *found = look_up(function->fn_name), *variant = traced != NULL ? traced(function->fn_name) : NULL;
+        __typeof__(aclsimTraced) *traced = (__typeof__(aclsimTraced) *)(uintptr_t)sim_record_next("aclsimTraced");
+        void *found = sim_record_next(function->fn_name), *variant = traced != NULL ? traced(function->fn_name) : NULL;
         next = (void (*)(void))(uintptr_t)(variant != NULL ? variant : found);
         /* Threads that look it up at the same time find the same function. */
         atomic_store_explicit(&function->fn_next, next, memory_order_release);
@@ -81,20 +65,21 @@ static void (*next_of(struct sim_record_function *function))(void)
     return next;
 }
 
-void (*sim_record_next(const char *name))(void)
+static int by_name(const void *name, const void *function)
 {
-    struct sim_record_function *function = find(name);
-    return function != NULL ? next_of(function) : NULL;
+    return strcmp(name, (*(struct sim_record_function *const *)function)->fn_name);
 }
 
 void *acl_record_wrap(const char *name, void *next)
 {
-    struct sim_record_function *function = find(name);
-    void *variant = function != NULL ? (void *)(uintptr_t)function->fn_variant : NULL;
+    const struct sim_record_functions *all = &sim_record_functions;
+    struct sim_record_function *const *found =
+        bsearch(name, all->fs_functions, all->fs_count, sizeof *all->fs_functions, by_name);
+    void *variant = found != NULL ? (void *)(uintptr_t)(*found)->fn_variant : NULL;
     if (variant == NULL)
         return next;
     if (next != variant)
-        atomic_store_explicit(&function->fn_next, (void (*)(void))(uintptr_t)next, memory_order_release);
+        atomic_store_explicit(&(*found)->fn_next, (void (*)(void))(uintptr_t)next, memory_order_release);
     return variant;
 }
 

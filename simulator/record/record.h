@@ -97,8 +97,9 @@ void sim_record_end(struct sim_record_call *call, uint64_t result);
 /* The variant of a function, which will call `next`; `next` itself if there is none. For the acl package. */
 RECORD_API void *acl_record_wrap(const char *name, void *next);
 
-/* The next function of a name; NULL: no loaded library has it. */
-void (*sim_record_next(const char *name))(void);
+/* A function of the next library, for questions of our own, which are neither traced nor counted by faults; NULL: no
+ * loaded library has it. */
+void *sim_record_next(const char *name);
 
 static inline uint64_t sim_record_bits(double number)
 {

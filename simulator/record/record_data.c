@@ -213,7 +213,7 @@ static void put_pending(FILE *to, int32_t device, uint64_t stream, bool all, siz
 static bool is_captured(uint64_t stream)
 {
     __typeof__(aclmdlRICaptureGetInfo) *ask =
-        (__typeof__(aclmdlRICaptureGetInfo) *)sim_record_next("aclmdlRICaptureGetInfo");
+        (__typeof__(aclmdlRICaptureGetInfo) *)(uintptr_t)sim_record_next("aclmdlRICaptureGetInfo");
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     aclmdlRI instance;
     return ask != NULL && stream != 0 && ask((aclrtStream)(uintptr_t)stream, &status, &instance) == ACL_SUCCESS &&
@@ -222,7 +222,7 @@ static bool is_captured(uint64_t stream)
 
 static int32_t current_device(void)
 {
-    __typeof__(aclrtGetDevice) *ask = (__typeof__(aclrtGetDevice) *)sim_record_next("aclrtGetDevice");
+    __typeof__(aclrtGetDevice) *ask = (__typeof__(aclrtGetDevice) *)(uintptr_t)sim_record_next("aclrtGetDevice");
     int32_t device = -1;
     return ask != NULL && ask(&device) == ACL_SUCCESS ? device : -1;
 }

@@ -81,6 +81,17 @@ static ssize_t write_blocked(int file, const char *data, size_t size)
     return written;
 }
 
+int sim_output_put(int file, const char *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write_blocked(file, data + done, size - done);
+        if (written < 0 && errno != EINTR)
+            return errno;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
 /* The limit is meant for disks. It belongs to the process, so it is raised only during one call. */
 int sim_output_resize(int file, uint64_t size)
 {
@@ -101,17 +112,9 @@ int sim_output_resize(int file, uint64_t size)
 static ssize_t write_target(void *cookie, const char *data, size_t size)
 {
     struct target *target = cookie;
-    size_t done = 0;
-    if (getpid() != target->ta_owner)
-        return (ssize_t)size;
-    while (done < size && target->ta_reason == 0) {
-        ssize_t written = write_blocked(target->ta_file, data + done, size - done);
-        if (written >= 0)
-            done += (size_t)written;
-        else if (errno != EINTR)
-            target->ta_reason = errno;
-    }
-    return (ssize_t)done;
+    if (getpid() == target->ta_owner && target->ta_reason == 0)
+        target->ta_reason = sim_output_put(target->ta_file, data, size);
+    return target->ta_reason == 0 ? (ssize_t)size : 0;
 }
 
 static int seek_target(void *cookie, off64_t *offset, int whence)

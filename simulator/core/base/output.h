@@ -25,6 +25,10 @@ bool sim_output_close(FILE *file);
 /* Writes a whole file. False, with errno, on failure. */
 bool sim_output_write(const char *path, const void *data, size_t size);
 
+/* Writes all bytes to an open file, without the signals that would end the program. Returns 0, or the errno of a
+ * failure. */
+int sim_output_put(int file, const char *data, size_t size);
+
 /* Sets the size of a file in memory like ftruncate, also above a limit of the file size (ulimit -f) that may be raised.
  * Returns 0, or -1 with errno. */
 int sim_output_resize(int file, uint64_t size);
