@@ -126,7 +126,7 @@ EXEC_SETTINGS = {
 
 
 def execute(args):
-    """Run a program against the simulator, or with ACL_BACKEND=npu against the libraries of the toolkit."""
+    """Run a program against the simulator, or with --backend npu against the libraries of a toolkit."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if not command:
         return fail("exec needs a program: python -m acl exec -- ./app arguments")
@@ -144,9 +144,10 @@ def execute(args):
     def put_first(name, *paths):
         environment[name] = os.pathsep.join(filter(None, (*paths, os.environ.get(name))))
 
-    home, backend = acl.toolkit_path(), "sim"
-    if os.environ.get("ACL_BACKEND") == "npu":
-        home, backend = _lib.toolkit, "npu"
+    home = acl.toolkit_path() if args.backend == "sim" else _lib.find_toolkit()
+    if home is None:
+        return fail("exec: --backend npu: no toolkit was found; set ACL_TOOLKIT=<toolkit directory>")
+    if args.backend == "npu":
         environment["ACL_TOOLKIT"] = home
     put_first("LD_LIBRARY_PATH", os.path.join(home, "lib64"))
     put_first("PYTHONPATH", os.path.dirname(_lib.HOME))
@@ -158,7 +159,7 @@ def execute(args):
         ASCEND_HOME_PATH=home,
         ASCEND_TOOLKIT_HOME=home,
         ASCEND_OPP_PATH=os.path.join(home, "opp"),
-        ACL_BACKEND=backend,
+        ACL_BACKEND=args.backend,
         ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
     )
     sys.stdout.flush()
@@ -287,6 +288,7 @@ def parser():
     program = add("exec", execute)
     for name, (placeholder, text) in EXEC_SETTINGS.items():
         program.add_argument("--" + name.replace("_", "-"), metavar=placeholder, help=text)
+    program.add_argument("--backend", choices=("sim", "npu"), default="sim", help="npu: the libraries of a toolkit")
     program.add_argument("--record", metavar="FILE", help="write each AscendCL call; %%p stands for the process number")
     program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
     kit = add("toolkit", toolkit)

@@ -161,7 +161,7 @@ class Entry:
                 *([f"static const struct sim_record_parameter {table}[] = {{\n    {entries}}};"] if entries else []),
                 f"RECORD_API {function.prototype};",
                 f"static struct sim_record_function function_{name} = {{",
-                f'    "{name}", (void (*)(void)){name}, NULL, {table}, {f"&places_{name}" if places else "NULL"},',
+                f'    "{name}", (void (*)(void)){name}, 0, {table}, {f"&places_{name}" if places else "NULL"},',
                 f"    {len(function.params)}, {size}, SIM_RECORD_{form}, {kind}, {', '.join(flags)}}};",
                 f"RECORD_API {function.prototype}\n{{",
                 "    struct sim_record_call record_call;",

@@ -150,7 +150,7 @@ def record(tmp_path_factory):
         to = str(to or folder / f"{program}-{backend}-{len(list(folder.iterdir()))}.jsonl")
         changes = {"ACL_BACKEND": backend, "ACL_TOOLKIT": acl.toolkit_path(), **(changes or {})}
         if exec:
-            line = [sys.executable, "-m", "acl", "exec", "--record", to, "--", *line]
+            line = [sys.executable, "-m", "acl", "exec", "--backend", backend, "--record", to, "--", *line]
         else:
             changes.update(ACL_RECORD_CALLS=to, LD_PRELOAD=None if program != "c" else preloaded())
         return programs.run(line, env=programs.environment(changes)), to
@@ -304,6 +304,12 @@ def test_a_file_that_cannot_be_written_is_reported_once(record, tmp_path):
     done, _ = record("c", to=tmp_path / "none" / "f")
     said = f"acl: ACL_RECORD_CALLS: cannot write {tmp_path}/none/f: No such file or directory; calls are not recorded\n"
     assert (done.returncode, done.stderr) == (0, said)
+
+
+def test_exec_needs_a_toolkit_for_the_other_backend(monkeypatch, capsys):
+    monkeypatch.setattr(_lib, "find_toolkit", lambda: None)
+    assert command.main(["exec", "--backend", "npu", "--", "true"]) == 1
+    assert capsys.readouterr().err.startswith("acl: exec: --backend npu: no toolkit was found; set ACL_TOOLKIT=")
 
 
 def test_a_file_that_another_process_writes_is_left_alone(record, tmp_path):

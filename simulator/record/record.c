@@ -54,15 +54,15 @@ void *sim_record_next(const char *name)
 
 static void (*next_of(struct sim_record_function *function))(void)
 {
-    void (*next)(void) = atomic_load_explicit(&function->fn_next, memory_order_acquire);
-    if (next == NULL) {
+    uintptr_t next = atomic_load_explicit(&function->fn_next, memory_order_acquire);
+    if (next == 0) {
         __typeof__(aclsimTraced) *traced = (__typeof__(aclsimTraced) *)(uintptr_t)sim_record_next("aclsimTraced");
         void *found = sim_record_next(function->fn_name), *variant = traced != NULL ? traced(function->fn_name) : NULL;
-        next = (void (*)(void))(uintptr_t)(variant != NULL ? variant : found);
+        next = (uintptr_t)(variant != NULL ? variant : found);
         /* Threads that look it up at the same time find the same function. */
         atomic_store_explicit(&function->fn_next, next, memory_order_release);
     }
-    return next;
+    return (void (*)(void))next;
 }
 
 static int by_name(const void *name, const void *function)
@@ -79,7 +79,7 @@ void *acl_record_wrap(const char *name, void *next)
     if (variant == NULL)
         return next;
     if (next != variant)
-        atomic_store_explicit(&(*found)->fn_next, (void (*)(void))(uintptr_t)next, memory_order_release);
+        atomic_store_explicit(&(*found)->fn_next, (uintptr_t)next, memory_order_release);
     return variant;
 }
 

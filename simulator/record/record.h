@@ -57,7 +57,7 @@ struct sim_record_places {
 struct sim_record_function {
     const char *fn_name;
     void (*fn_variant)(void);
-    void (*_Atomic fn_next)(void); /* NULL: not looked up yet */
+    _Atomic uintptr_t fn_next; /* the next function; 0: not looked up yet */
     const struct sim_record_parameter *fn_parameters;
     const struct sim_record_places *fn_places; /* NULL: none */
     uint8_t fn_count;
