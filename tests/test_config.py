@@ -114,7 +114,7 @@ def test_memory_units(text, size):
         ("workers", "65", "1 to 64"),
         ("workers", "many", "1 to 64"),
         ("vectors", "128", '"16", "32" or "64"'),
-        ("clock", "model", "not available yet"),
+        ("clock", "virtual", '"wall" or "model"'),
         ("limits", "small", '"default" or "documented"'),
         ("queue", "7", '"unbounded" or "documented"'),
         ("check", "races", '"memory", "race"'),

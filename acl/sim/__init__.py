@@ -67,6 +67,19 @@ def reset() -> None:
     simulator_reset()
 
 
+def clock() -> int:
+    """Return the time of this thread in nanoseconds, by the clock that the setting ``clock`` names.
+
+    With ``clock="model"`` it is the virtual time up to which the host has waited; it begins at 0. Otherwise it is that of
+    the monotonic clock.
+
+    Notes
+    -----
+    Wraps ``aclsimClock``.
+    """
+    return int(lib.aclsimClock())
+
+
 def write_trace() -> None:
     """Write the events of the trace so far into the file that the setting ``trace`` names.
 

@@ -20,6 +20,7 @@
 #include "model/dataset.h"
 #include "model/model.h"
 #include "observe/check.h"
+#include "observe/clock_model.h"
 #include "observe/dump.h"
 #include "observe/fault.h"
 #include "observe/prof.h"
@@ -400,6 +401,11 @@ const char *aclsimMissingName(size_t index)
 void *aclsimTraced(const char *name)
 {
     return name != NULL && sim_trace_is_wanted() ? sim_trace_variant(name) : NULL;
+}
+
+uint64_t aclsimClock(void)
+{
+    return sim_clock_model_now();
 }
 
 aclError aclsimWriteTrace(void)

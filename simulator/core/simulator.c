@@ -27,6 +27,7 @@
 #include "model/format/format.h"
 #include "model/model.h"
 #include "observe/check.h"
+#include "observe/clock_model.h"
 #include "observe/dump.h"
 #include "observe/fault.h"
 #include "observe/prof.h"
@@ -59,6 +60,11 @@ static const struct sim_room rooms[] = {
      .rm_finalize = sim_check_leak_finalize,
      .rm_event_waited = sim_check_race_waited,
      .rm_reset = sim_check_reset},
+    {.rm_name = "observe/clock_model",
+     .rm_after_fork = sim_clock_model_after_fork,
+     .rm_open = sim_clock_model_open,
+     .rm_event_waited = sim_clock_model_waited,
+     .rm_reset = sim_clock_model_reset},
     {.rm_name = "observe/dump",
      .rm_after_fork = sim_dump_after_fork,
      .rm_reset = sim_dump_reset,
@@ -186,6 +192,7 @@ static const struct sim_model_observer observer = {
     .ov_dump = sim_dump_model,
     .ov_is_subscribed = sim_prof_is_subscribed,
     .ov_tell = sim_prof_tell,
+    .ov_step = sim_clock_model_step,
 };
 
 static const struct sim_runtime runtime = {.rt_find_current = sim_context_find_current,

@@ -22,6 +22,7 @@ struct sim_soc {
     uint64_t so_l2;
     uint32_t so_mhz;    /* of cube and vector cores */
     uint32_t so_ub;     /* bytes of unified buffer per core */
+    uint32_t so_ddr;    /* bytes that an AI core reads from the device's memory, or writes, in one cycle */
 };
 
 /* All chips that have a profile, sorted by name (soc.c). */
@@ -76,6 +77,7 @@ struct sim_config {
     enum sim_on_finding cf_on_finding;
     bool cf_poison;               /* new memory is filled with a pattern */
     bool cf_trace;                /* calls and tasks are traced */
+    bool cf_clock_model;          /* times of tasks are computed (observe/clock_model.h), not measured */
     bool cf_faults;               /* there are faults (observe/fault.h) */
     uint64_t cf_trace_limit;      /* bytes of the buffers of a trace */
     uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */

@@ -100,8 +100,8 @@ static bool parse_vectors(const char *text, struct sim_config *config)
 
 static bool parse_clock(const char *text, struct sim_config *config)
 {
-    (void)config;
-    return strcmp(text, "wall") == 0;
+    config->cf_clock_model = strcmp(text, "model") == 0;
+    return config->cf_clock_model || strcmp(text, "wall") == 0;
 }
 
 static bool parse_limits(const char *text, struct sim_config *config)
@@ -207,7 +207,7 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
                   "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
     [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
     [VECTORS] = {"vectors", "64", "\"16\", \"32\" or \"64\"", parse_vectors},
-    [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
+    [CLOCK] = {"clock", "wall", "\"wall\" or \"model\"", parse_clock},
     [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
     [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
     [CHECK] = {"check", "none",

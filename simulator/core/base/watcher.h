@@ -23,7 +23,7 @@ struct sim_table;
 struct sim_task;
 
 struct sim_watched {
-    uint64_t wd_start, wd_end; /* sim_clock_now */
+    uint64_t wd_start, wd_end; /* sim_clock_now, or as a watcher's wt_time has set them */
     aclError wd_code;
 };
 
@@ -46,6 +46,9 @@ struct sim_watcher {
     aclError (*wt_fail)(struct sim_run *run, const struct sim_task *task);
     /* Before the task's function runs; again after each park. Outside every lock of the engine. */
     void (*wt_start)(const struct sim_run *run, const struct sim_task *task, const void *argument);
+    /* After the function has run, before wt_finish: replaces its times. */
+    void (*wt_time)(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                    struct sim_watched *watched);
     /* After the function has run, with its times and its code; if the task parks, only after its last call. */
     void (*wt_finish)(const struct sim_run *run, const struct sim_task *task, const void *argument,
                       const struct sim_watched *watched);

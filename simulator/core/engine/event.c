@@ -20,6 +20,7 @@
 #define FLAG_TIMED ACL_EVENT_TIME_LINE
 
 _Atomic uint32_t sim_event_listeners;
+uint64_t (*_Atomic sim_event_clock)(const struct sim_run *run);
 struct sim_table sim_events = {
     .tb_stride = sizeof(struct sim_event), .tb_limit = 1u << 20, .tb_kind = SIM_KIND_EVENT};
 
@@ -183,7 +184,8 @@ static aclError run_timed_record(struct sim_run *run, void *argument)
 {
     struct sim_event *event = ((struct event_task *)argument)->et_event;
     sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
-    uint64_t now = sim_clock_now();
+    uint64_t (*clock)(const struct sim_run *) = atomic_load_explicit(&sim_event_clock, memory_order_relaxed);
+    uint64_t now = likely(clock == NULL) ? sim_clock_now() : clock(run);
     sim_lock(&event->ev_flag.gt_lock);
     if (atomic_load_explicit(&event->ev_record, memory_order_acquire) == own) {
         event->ev_timestamp = now;

@@ -56,7 +56,7 @@ aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *a
     if (unlikely(asked == SIM_PARK))
         return SIM_PARK;
     while ((watcher = sim_watcher_next(&rest)) != NULL) {
-        timed |= watcher->wt_finish != NULL;
+        timed |= watcher->wt_finish != NULL || watcher->wt_time != NULL;
         if (watcher->wt_start != NULL)
             watcher->wt_start(run, task, argument);
     }
@@ -65,7 +65,11 @@ aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *a
     if (unlikely(asked != ACL_SUCCESS && task->ta_op->op_drop != NULL))
         task->ta_op->op_drop(argument);
     watched.wd_end = timed ? sim_clock_now() : 0;
-    for (rest = timed && watched.wd_code != SIM_PARK ? on : 0; (watcher = sim_watcher_next(&rest)) != NULL;)
+    uint32_t told = timed && watched.wd_code != SIM_PARK ? on : 0;
+    for (rest = told; (watcher = sim_watcher_next(&rest)) != NULL;)
+        if (watcher->wt_time != NULL)
+            watcher->wt_time(run, task, argument, &watched);
+    for (rest = told; (watcher = sim_watcher_next(&rest)) != NULL;)
         if (watcher->wt_finish != NULL)
             watcher->wt_finish(run, task, argument, &watched);
     return watched.wd_code;

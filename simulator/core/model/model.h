@@ -31,6 +31,9 @@ struct sim_model_observer {
     bool (*ov_is_subscribed)(uint32_t model);
     /* Records one operator for the subscription. */
     void (*ov_tell)(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
+    /* Called before each step of a saved model, while a watcher is on: an operator's task, or (op NULL) a copy or set,
+     * with the bytes that it reads and writes. */
+    void (*ov_step)(const struct sim_op *op, const void *argument, uint64_t bytes);
 };
 
 /* Set by simulator.c before any call. */

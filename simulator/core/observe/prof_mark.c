@@ -8,7 +8,7 @@
  *
  * The lock guards the list of spans and the numbered texts. The session's mutex may be held when it is taken, never
  * the other way round. */
-#include "base/clock.h"
+#include "clock_model.h"
 #include "base/output.h"
 #include "prof.h"
 #include <inttypes.h>
@@ -114,7 +114,7 @@ static aclError read_stamp(const void *handle, char text[SIM_PROF_TEXT])
 
 void sim_prof_mark(const char *text)
 {
-    uint64_t now = sim_clock_now();
+    uint64_t now = sim_clock_model_now();
     sim_prof_write(ACL_PROF_MSPROFTX, &(struct sim_prof_event){.pe_name = text, .pe_category = "mark", .pe_device = -1,
                                                                .pe_line = sim_thread_number(), .pe_start = now,
                                                                .pe_end = now, .pe_arguments = ""});
@@ -136,7 +136,7 @@ static aclError begin_span(const struct span *begun, uint32_t *number)
     SIM_ARGUMENT(span != NULL, ACL_ERROR_PROFILING_FAILURE, "there is no memory for a span");
     *span = *begun;
     span->sp_thread = sim_thread_number();
-    span->sp_start = sim_clock_now();
+    span->sp_start = sim_clock_model_now();
     sim_lock(&lock);
     if (number != NULL)
         *number = span->sp_number = ++ranges;
@@ -179,7 +179,7 @@ aclError sim_prof_span_end(enum sim_span_kind kind, uint32_t number)
 {
     static const char *const categories[] = {
         [SIM_SPAN_STACK] = "push", [SIM_SPAN_RANGE] = "range", [SIM_SPAN_TENSORS] = "tensors"};
-    uint64_t now = sim_clock_now();
+    uint64_t now = sim_clock_model_now();
     SIM_TRY(need_collection());
     struct span *span = take_span(kind, number);
     SIM_ARGUMENT(span != NULL || kind != SIM_SPAN_RANGE, ACL_ERROR_PROFILING_FAILURE,
@@ -302,7 +302,7 @@ struct mark {
 static aclError run_mark(struct sim_run *run, void *argument)
 {
     const struct mark *mark = argument;
-    uint64_t now = sim_clock_now();
+    uint64_t now = sim_clock_model_is_on() ? sim_clock_model_of_run(run) : sim_clock_now();
     char task[32];
     snprintf(task, sizeof task, "\"task\":%u", (uint32_t)run->rn_ticket);
     sim_prof_write_run(mark->ma_bits, run,

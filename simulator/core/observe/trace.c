@@ -10,7 +10,7 @@
  * the tasks of a stream; the engine orders two such threads. */
 #include "trace.h"
 #include "address/heap.h"
-#include "base/clock.h"
+#include "clock_model.h"
 #include "base/config.h"
 #include "base/output.h"
 #include "base/site.h"
@@ -131,7 +131,7 @@ static void finish_record(const struct sim_trace_record *record)
 static void record_moment(enum sim_trace_kind kind, const void *what, const void *site, uint64_t first, uint64_t second,
                           uint64_t third)
 {
-    uint64_t now = sim_clock_now();
+    uint64_t now = sim_clock_model_now();
     struct sim_trace_record *record = start_record(kind, what, 3, 0);
     if (record == NULL)
         return;
@@ -188,7 +188,8 @@ void sim_trace_begin(struct sim_trace_call *call, const void *site)
 {
     bool traced = atomic_load_explicit(&on, memory_order_acquire) || (sim_config()->cf_trace && start());
     uint64_t since = sim_thread.th_wait_since; /* the call waits in slices, and began then */
-    call->cl_start = !traced ? 0 : since != 0 ? since : sim_clock_now();
+    bool in_slices = since != 0 && !sim_clock_model_is_on();
+    call->cl_start = !traced ? SIM_FOREVER : in_slices ? since : sim_clock_model_now();
     call->cl_outer = sim_thread.th_call_site;
     if (call->cl_outer == NULL)
         sim_thread.th_call_site = site;
@@ -243,9 +244,9 @@ void sim_trace_end(const struct sim_trace_call *call, const struct sim_trace_fun
 {
     const void *site = sim_thread.th_call_site;
     sim_thread.th_call_site = call->cl_outer;
-    if (call->cl_start == 0 || !atomic_load_explicit(&on, memory_order_acquire))
+    if (call->cl_start == SIM_FOREVER || !atomic_load_explicit(&on, memory_order_acquire))
         return;
-    uint64_t end = sim_clock_now();
+    uint64_t end = sim_clock_model_now();
     bool succeeded = !function->fn_has_code || result == 0;
     struct sim_trace_record *record =
         start_record(SIM_TRACE_CALL, function, function->fn_count + 1u, text_bytes(function, arguments));
@@ -265,12 +266,12 @@ void sim_trace_end(const struct sim_trace_call *call, const struct sim_trace_fun
 static void watch_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start_time,
                            int32_t code)
 {
-    uint64_t end = sim_clock_now();
+    uint64_t end = sim_clock_model_now();
     const void *site = sim_site_of_call();
     struct sim_trace_record *record = start_record(SIM_TRACE_OPERATOR, row, count + 1, 0);
     if (record == NULL)
         return;
-    record->tr_start = start_time;
+    record->tr_start = start_time < end ? start_time : end; /* it was measured, but `end` may be virtual */
     record->tr_end = end;
     record->tr_code = code;
     record->tr_site = site;
@@ -333,7 +334,7 @@ static void watch_finish(const struct sim_run *run, const struct sim_task *task,
     char name[NAME_BYTES];
     uint32_t index = run->rn_stream->st_slot.sl_index;
     bool step = sim_thread.th_walker != NULL;
-    bool known = !step && begun[index % STREAMS].be_ticket == run->rn_ticket;
+    bool known = !step && !sim_clock_model_is_on() && begun[index % STREAMS].be_ticket == run->rn_ticket;
     struct sim_edge edge = {.eg_kind = SIM_EDGE_NONE};
     if (op->op_edge != NULL && !step)
         edge = op->op_edge(argument);
@@ -396,7 +397,7 @@ void sim_trace_finding(const struct sim_finding *finding, const char *json)
 {
     if (!atomic_load_explicit(&on, memory_order_acquire) || json == NULL)
         return;
-    uint64_t now = sim_clock_now();
+    uint64_t now = sim_clock_model_now();
     size_t length = strlen(json);
     struct sim_trace_record *record = start_record(SIM_TRACE_FINDING, finding->fi_rule, 1, length + 1);
     if (record != NULL) {

@@ -48,7 +48,7 @@ struct sim_trace_functions {
 extern const struct sim_trace_functions *sim_trace_functions; /* set by simulator.c when the library is loaded */
 
 struct sim_trace_call {
-    uint64_t cl_start; /* 0: nothing is traced */
+    uint64_t cl_start; /* SIM_FOREVER: nothing is traced */
     const void *cl_outer;
 };
 

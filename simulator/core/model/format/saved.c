@@ -350,6 +350,14 @@ static aclError run_step(struct sim_run *run, const struct step *step)
 
 /* ---- executions ---- */
 
+SIM_RARE static void show_step(const struct step *step)
+{
+    bool is_call = step->st_kind == SIM_SAVED_CALL;
+    uint64_t copied = 2 * step->st_shape.rc_width * step->st_shape.rc_height;
+    sim_model_observer->ov_step(is_call ? &step->st_call->ca_row->ro_op : NULL, step->st_call,
+                                step->st_kind == SIM_SAVED_COPY ? copied : step->st_to.bl_size);
+}
+
 static void tell_step(uint32_t model, const struct step *step, uint32_t number, uint64_t start)
 {
     static const char *const types[] = {[SIM_SAVED_COPY] = "Memcpy", [SIM_SAVED_SET] = "Memset"};
@@ -380,6 +388,8 @@ static aclError run_locked(const struct saved *saved, struct sim_run *run, const
         uint64_t start = told ? sim_clock_now() : 0;
         char said[SIM_REASON_BYTES];
         struct sim_asked asked = sim_fail_ask(said);
+        if (sim_watcher_any())
+            show_step(&saved->sv_steps[i]);
         aclError code = run_step(run, &saved->sv_steps[i]);
         sim_fail_asked(&asked);
         if (unlikely(told))
