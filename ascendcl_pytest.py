@@ -11,6 +11,7 @@ can only change while no device is open. They stay on for the whole run, and for
 become, and after the teardown. A reset forgets findings, so that hooks take them before and after each reset.
 
 The markers ``acl_fault`` and ``acl_every_fault`` let calls of the test's function fail, but not those of its fixtures.
+The marker ``acl_schedule`` makes one test of each schedule: the parameter ``_acl_schedule``, which ``acl_sim`` reads.
 """
 
 import contextlib
@@ -22,11 +23,14 @@ import pytest
 
 CHECKS = ("memory", "race", "init", "sync", "leak")
 VARIABLE = "ACL_SIM_CHECK"
+SCHEDULE = "_acl_schedule"  # the parameter of a test with the marker acl_schedule
 MARKERS = (
     "acl_check(name, ...): the simulator starts anew for this test, with these checkers on; without names, with all",
     "acl_every_fault(target, ...): runs the test once per call that can fail, and that call fails in that run; errors "
     "are allowed, what is left behind is not; a target such as malloc only takes its calls",
     "acl_fault(fault, ...): these faults, such as malloc:3, are in force in the test; each of them must strike",
+    "acl_schedule(name, ..., seeds=10): the test runs once per schedule: lazy, eager, parallel, or random with "
+    "so many seeds; the simulator starts anew for each",
     "finds(name, count=1): the checkers must find this in the test; a rule such as use-after-free, or a checker's name",
     "needs_npu: needs a card; skipped on the simulator",
     "needs_sim: uses the control interface of the simulator; skipped for ACL_BACKEND=npu",
@@ -103,12 +107,43 @@ def pytest_runtest_setup(item):
             pytest.skip("needs_sim: ACL_BACKEND=npu has no control interface")
         if mark.name == "needs_npu" and _acl().is_simulator:
             pytest.skip("needs_npu: there is no card")
-        if mark.name == "acl_check":
+        if mark.name in ("acl_check", "acl_schedule"):
             names = getattr(item, "fixturenames", None)
-            if names is None:
-                pytest.fail("acl_check needs a test function", pytrace=False)
+            if names is None or (mark.name == "acl_schedule" and _schedule(item) is None):
+                pytest.fail(f"{mark.name} needs a test function", pytrace=False)
             if "acl_sim" not in names:
                 names.insert(0, "acl_sim")
+
+
+# ---- schedules
+
+
+def _schedules(*names, seeds=10):
+    """Return the schedules that the arguments of a marker name."""
+    known = ("lazy", "random", "eager", "parallel")
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise ValueError(f"no schedule {', '.join(map(repr, wrong))}: expected some of {', '.join(known)}")
+    randoms = [f"random:{seed}" for seed in range(seeds)]
+    return [schedule for name in names for schedule in (randoms if name == "random" else [name])]
+
+
+def pytest_generate_tests(metafunc):
+    """Make one test of each schedule that a marker names."""
+    mark = metafunc.definition.get_closest_marker("acl_schedule")
+    if mark is None:
+        return
+    try:
+        schedules = _schedules(*mark.args, **mark.kwargs)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: acl_schedule: {error}") from None
+    metafunc.fixturenames.append(SCHEDULE)
+    metafunc.parametrize(SCHEDULE, schedules, indirect=True)
+
+
+def _schedule(item):
+    """Return the schedule of a test that has one, or None."""
+    return item.callspec.params.get(SCHEDULE) if hasattr(item, "callspec") else None
 
 
 # ---- fixtures
@@ -141,6 +176,9 @@ def acl_sim(request):
         pytest.skip("acl_sim: ACL_BACKEND=npu has no control interface")
     mark = request.node.get_closest_marker("acl_check")
     acl.sim.reset()
+    schedule = _schedule(request.node)
+    if schedule is not None:
+        acl.sim.configure(schedule=schedule)
     if mark is not None:
         try:
             names = _names(",".join(mark.args) or "all")

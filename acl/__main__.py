@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import shutil
 import sys
 
 import acl
@@ -124,46 +123,37 @@ EXEC_SETTINGS = {
     "trace": ("FILE", "write a timeline for Perfetto; %%p in the name stands for the number of the process"),
 }
 
+EXPLORE_SETTINGS = {name: EXEC_SETTINGS[name] for name in ("soc", "devices", "check", "suppress")}
+
+
+def given(args, settings):
+    """Return the settings that the options of a command have set."""
+    return {name: value for name in settings if (value := getattr(args, name)) is not None}
+
 
 def execute(args):
     """Run a program against the simulator, or with --backend npu against the libraries of a toolkit."""
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if not command:
-        return fail("exec needs a program: python -m acl exec -- ./app arguments")
-    program = shutil.which(command[0])
-    if program is None:
-        return fail(f"exec: no program {command[0]!r}")
-    settings = {name: value for name in EXEC_SETTINGS if (value := getattr(args, name)) is not None}
+    from acl import program
+
     try:
-        if settings and acl.is_simulator:  # report a wrong setting here, and not from inside the program
-            acl.sim.configure(**settings)
+        path, command = program.find(args.command)
+        environment = program.environment(given(args, EXEC_SETTINGS), args.backend, args.record)
     except ValueError as error:
         return fail(f"exec: {error}")
-    environment = dict(os.environ, **{f"ACL_SIM_{name.upper()}": value for name, value in settings.items()})
-
-    def put_first(name, *paths):
-        environment[name] = os.pathsep.join(filter(None, (*paths, os.environ.get(name))))
-
-    home = acl.toolkit_path() if args.backend == "sim" else _lib.find_toolkit()
-    if home is None:
-        return fail("exec: --backend npu: no toolkit was found; set ACL_TOOLKIT=<toolkit directory>")
-    if args.backend == "npu":
-        environment["ACL_TOOLKIT"] = home
-    put_first("LD_LIBRARY_PATH", os.path.join(home, "lib64"))
-    put_first("PYTHONPATH", os.path.dirname(_lib.HOME))
-    if args.record is not None:
-        environment["ACL_RECORD_CALLS"] = os.path.abspath(args.record)
-        preloaded = os.environ.get("LD_PRELOAD")  # a sanitizer has to remain the first one
-        environment["LD_PRELOAD"] = " ".join(filter(None, (preloaded, _lib.RECORDER)))
-    environment.update(
-        ASCEND_HOME_PATH=home,
-        ASCEND_TOOLKIT_HOME=home,
-        ASCEND_OPP_PATH=os.path.join(home, "opp"),
-        ACL_BACKEND=args.backend,
-        ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
-    )
     sys.stdout.flush()
-    os.execve(program, command, environment)
+    os.execve(path, command, environment)
+
+
+def explore(args):
+    """Run a program under many schedules, and shrink the first one under which it behaves differently."""
+    from acl import explore as program
+
+    settings = given(args, EXPLORE_SETTINGS)
+    try:
+        return program.command(args.command, settings, args.runs, args.reference, args.timeout, args.output)
+    except program.Refused as error:
+        fail(f"explore: {error}")
+        return 2
 
 
 def toolkit(args):
@@ -263,6 +253,14 @@ class Version(argparse.Action):
         parser.exit()
 
 
+def count_of_runs(text):
+    """Return a number of runs, or raise ValueError."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
 def parser():
     """Return the argument parser of all commands."""
     top = argparse.ArgumentParser(prog="ascendcl", description="AscendCL for Python, and a simulator of its C library.")
@@ -285,12 +283,24 @@ def parser():
     flags = add("config", config)
     for what in ("cflags", "libs", "include", "lib", "prefix"):
         flags.add_argument(f"--{what}", dest="what", action="append_const", const=what)
-    program = add("exec", execute)
-    for name, (placeholder, text) in EXEC_SETTINGS.items():
-        program.add_argument("--" + name.replace("_", "-"), metavar=placeholder, help=text)
+
+    def add_program(name, function, settings):
+        command = add(name, function)
+        for setting, (placeholder, text) in settings.items():
+            command.add_argument("--" + setting.replace("_", "-"), metavar=placeholder, help=text)
+        command.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
+        return command
+
+    program = add_program("exec", execute, EXEC_SETTINGS)
     program.add_argument("--backend", choices=("sim", "npu"), default="sim", help="npu: the libraries of a toolkit")
     program.add_argument("--record", metavar="FILE", help="write each AscendCL call; %%p stands for the process number")
-    program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
+    runs = add_program("explore", explore, EXPLORE_SETTINGS)
+    runs.add_argument("--runs", type=count_of_runs, default=200, metavar="N", help="how many schedules (default: 200)")
+    runs.add_argument("--reference", choices=("eager", "parallel"), default="eager", help="what they are compared with")
+    runs.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="for each run (default: 60)")
+    runs.add_argument(
+        "--output", default="schedule.txt", metavar="FILE", help="where the schedule is written (default: schedule.txt)"
+    )
     kit = add("toolkit", toolkit)
     kit.add_argument("--debug", action="store_true", help="with libraries for gdb, built from the source tree")
     kit.add_argument("directory", metavar="DIR")

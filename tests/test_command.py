@@ -22,7 +22,7 @@ def run(*arguments, **options):
 def test_help_lists_the_commands():
     done = run("--help")
     assert done.returncode == 0
-    names = "info abi ops config exec diff toolkit doctor demo graph report atc bench"
+    names = "info abi ops config exec explore diff toolkit doctor demo graph report atc bench"
     for name in names.split():
         assert f"\n    {name} " in done.stdout
     assert run("nothing").returncode == 2

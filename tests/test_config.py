@@ -14,8 +14,8 @@ from acl._lib import ffi, lib
 pytestmark = pytest.mark.needs_sim
 
 NAMES = [
-    "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check",
-    "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "trace_limit", "python",
+    "devices", "soc", "memory", "cann", "schedule", "schedule_log", "workers", "vectors", "clock", "limits", "queue",
+    "check", "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "trace_limit", "python",
     "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
@@ -39,6 +39,7 @@ def test_defaults(monkeypatch):
         "memory": str(64 * GIB),
         "cann": "9.1",
         "schedule": "parallel",
+        "schedule_log": "none",
         "workers": str(min(max(len(os.sched_getaffinity(0)), 2), 64)),
         "vectors": "64",
         "clock": "wall",
@@ -64,7 +65,7 @@ def test_defaults(monkeypatch):
         ("devices", "16"),
         ("soc", "Ascend310P3"),
         ("cann", "8.5"),
-        ("schedule", "eager"),
+        ("schedule", "eager"), ("schedule", "lazy"), ("schedule", "random:7"), ("schedule_log", "order.txt"),
         ("workers", "64"),
         ("vectors", "16"),
         ("limits", "documented"),
@@ -108,8 +109,10 @@ def test_memory_units(text, size):
         ("memory", "", "profile"),
         ("cann", "7.0", '"8.1", "8.5", "9.0" or "9.1"'),
         ("cann", "9.10", '"9.1"'),
-        ("schedule", "lazy", "not available yet"),
-        ("schedule", "random:7", "not available yet"),
+        ("schedule", "random", '"random:<seed>"'),
+        ("schedule", "random:-1", '"random:<seed>"'),
+        ("schedule", "replay:/no/such/file", '"replay:<file>" with the log of a schedule'),
+        ("schedule_log", "", "or a file"),
         ("workers", "0", '"cores" or a number from 1 to 64'),
         ("workers", "65", "1 to 64"),
         ("workers", "many", "1 to 64"),
@@ -233,7 +236,7 @@ def test_environment_and_its_order(run_script, tmp_path):
     [
         ({"ACL_SIM_SOC": "Ascend1"}, 'ACL_SIM_SOC is "Ascend1", expected Ascend310'),
         ({"ACL_SIM_DEVICES": "many"}, 'ACL_SIM_DEVICES is "many", expected a number from 0 to 16'),
-        ({"ACL_SIM_SCHEDULE": "lazy"}, "not available yet"),
+        ({"ACL_SIM_SCHEDULE": "late"}, 'ACL_SIM_SCHEDULE is "late", expected "parallel", "eager", "lazy"'),
         (
             {"ACL_SIM_CONFIG": "/dev/zero"},
             'ACL_SIM_CONFIG is "/dev/zero", which cannot be read: it is not a regular file',

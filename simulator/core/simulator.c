@@ -16,6 +16,7 @@
 #include "engine/init.h"
 #include "engine/limits.h"
 #include "engine/recorder.h"
+#include "engine/schedule.h"
 #include "engine/snapshot.h"
 #include "kernel/kernel.h"
 #include "memory/allocator.h"
@@ -118,6 +119,11 @@ static const struct sim_room rooms[] = {
      .rm_setter = sim_notify_setter},
     {.rm_name = "memory/pool", .rm_after_fork = sim_pool_after_fork, .rm_event_waited = sim_pool_note_wait},
     {.rm_name = "memory/ipc", .rm_after_fork = sim_ipc_after_fork},
+    {.rm_name = "engine/schedule",
+     .rm_after_fork = sim_schedule_after_fork,
+     .rm_open = sim_schedule_open,
+     .rm_finalize = sim_schedule_finalize,
+     .rm_reset = sim_schedule_reset},
     {.rm_name = "engine/event",
      .rm_after_fork = sim_event_after_fork,
      .rm_open = sim_event_open,
@@ -214,6 +220,7 @@ __attribute__((constructor)) static void hand_in(void)
     sim_runtime_set(&runtime);
     sim_trace_functions = &sim_calls;
     sim_config_check_faults = sim_fault_is_valid;
+    sim_config_check_log = sim_schedule_is_log;
     if (sim_trace_is_wanted()) {
         sim_check_wants_lines = 1;
         sim_trace_hook();

@@ -9,7 +9,8 @@
 #define SIM_WORKERS_MAX 64
 #define SIM_DEVICE_IDS 64 /* queries of a device's state accept ids below this, even of missing devices */
 
-enum sim_schedule { SIM_PARALLEL, SIM_EAGER };
+/* From SIM_LAZY on, tasks are held back (engine/schedule.h). */
+enum sim_schedule { SIM_PARALLEL, SIM_EAGER, SIM_LAZY, SIM_RANDOM, SIM_REPLAY };
 
 /* Families of chips with the same behaviour. */
 enum sim_profile { SIM_P950, SIM_PA3, SIM_PA2, SIM_P310B, SIM_P310P, SIM_P910 };
@@ -66,6 +67,7 @@ struct sim_config {
     bool cf_visible_bad;          /* the variable is set, but is not a usable list: no device is visible */
     uint32_t cf_cann;             /* major * 100 + minor: 901 is 9.1 */
     enum sim_schedule cf_schedule;
+    uint64_t cf_seed;             /* of SIM_RANDOM */
     uint32_t cf_workers;          /* threads that run streams in the parallel schedule */
     bool cf_documented_limits;    /* the small documented limits instead of the generous ones */
     uint32_t cf_max_streams, cf_max_events, cf_max_threads; /* from profile and limits */

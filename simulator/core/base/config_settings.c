@@ -8,6 +8,7 @@
 #include <string.h>
 
 bool (*sim_config_check_faults)(const char *text);
+bool (*sim_config_check_log)(const char *path);
 
 bool sim_config_parse_number(const char *text, uint64_t *value, const char **end)
 {
@@ -77,8 +78,18 @@ static bool parse_cann(const char *text, struct sim_config *config)
 
 static bool parse_schedule(const char *text, struct sim_config *config)
 {
-    config->cf_schedule = strcmp(text, "eager") == 0 ? SIM_EAGER : SIM_PARALLEL;
-    return config->cf_schedule == SIM_EAGER || strcmp(text, "parallel") == 0;
+    static const char *const names[] = {"parallel", "eager", "lazy", "random:", "replay:"};
+    for (int i = 0; i <= SIM_LAZY; i++)
+        if (strcmp(text, names[i]) == 0) {
+            config->cf_schedule = (enum sim_schedule)i;
+            return true;
+        }
+    size_t length = strlen("random:");
+    bool random = strncmp(text, names[SIM_RANDOM], length) == 0;
+    config->cf_schedule = random ? SIM_RANDOM : SIM_REPLAY;
+    if (random)
+        return sim_config_parse_number(text + length, &config->cf_seed, &text) && *text == '\0';
+    return strncmp(text, names[SIM_REPLAY], length) == 0 && sim_config_check_log(text + length);
 }
 
 /* "cores", or a number; 0 in the configuration until derive fills it in. */
@@ -204,7 +215,9 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
                 parse_memory},
     [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
     [SCHEDULE] = {"schedule", "parallel",
-                  "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
+                  "\"parallel\", \"eager\", \"lazy\", \"random:<seed>\", or \"replay:<file>\" with the log of a schedule",
+                  parse_schedule},
+    [SCHEDULE_LOG] = {"schedule_log", "none", "\"none\", or a file", parse_path},
     [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
     [VECTORS] = {"vectors", "64", "\"16\", \"32\" or \"64\"", parse_vectors},
     [CLOCK] = {"clock", "wall", "\"wall\" or \"model\"", parse_clock},

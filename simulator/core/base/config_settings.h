@@ -12,7 +12,7 @@ struct sim_setting {
 };
 
 enum {
-    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
+    DEVICES, SOC, MEMORY, CANN, SCHEDULE, SCHEDULE_LOG, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
     SUPPRESS, POISON, STRICT, FAULTS, TRACE, TRACE_LIMIT, PYTHON, UNSUPPORTED, SETTINGS,
 };
 
@@ -24,7 +24,9 @@ bool sim_config_parse_number(const char *text, uint64_t *value, const char **end
 /* A number of bytes from `least` to `most`, with K, M, G or T behind it (or Ki, KiB, KB, ...): all powers of 1024. */
 bool sim_config_parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes);
 
-/* Whether a text is a list of faults. Set by simulator.c when the library is loaded. */
+/* Whether a text is a list of faults, and whether a file is the log of a schedule. Set by simulator.c when the library
+ * is loaded. */
 extern bool (*sim_config_check_faults)(const char *text);
+extern bool (*sim_config_check_log)(const char *path);
 
 #endif

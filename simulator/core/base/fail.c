@@ -32,6 +32,7 @@ static bool has_key;
 static struct sim_messages *_Atomic shared; /* allocated once, kept for the life of the process */
 static _Atomic bool by_process;
 static _Thread_local bool silent;
+void (*_Atomic sim_fail_listener)(const char *function, aclError code);
 
 struct code_name {
     aclError cn_code;
@@ -151,8 +152,16 @@ static void close_ring(struct sim_messages *ring)
         sim_unlock(&ring->ms_lock);
 }
 
+static const char *current_function(void)
+{
+    return sim_thread.th_function != NULL ? sim_thread.th_function : "the call";
+}
+
 static void record(aclError code, const char *function, bool is_notice, const char *format, va_list arguments)
 {
+    void (*listener)(const char *, aclError) = atomic_load_explicit(&sim_fail_listener, memory_order_acquire);
+    if (unlikely(listener != NULL) && !is_notice)
+        listener(current_function(), code);
     struct sim_messages *ring = open_ring();
     if (ring == NULL)
         return;
@@ -169,11 +178,6 @@ static void record(aclError code, const char *function, bool is_notice, const ch
     used += length < 0 ? 0 : (size_t)length < room - used ? (size_t)length : room - used - 1;
     snprintf(line + used, LINE_BYTES - used, " (%d %s)", code, sim_fail_name(code));
     close_ring(ring);
-}
-
-static const char *current_function(void)
-{
-    return sim_thread.th_function != NULL ? sim_thread.th_function : "the call";
 }
 
 aclError sim_fail(aclError code, const char *format, ...)

@@ -71,6 +71,9 @@ static inline void sim_fail_asked(const struct sim_asked *asked)
     sim_thread.th_function = asked->as_function;
 }
 
+/* Called for each failure while it is set, on the thread whose call has failed; locks of any room may be held. */
+extern void (*_Atomic sim_fail_listener)(const char *function, aclError code);
+
 /* Takes all messages as one text, newest first, or NULL; valid until the thread's next call of this function. */
 const char *sim_fail_take(void);
 

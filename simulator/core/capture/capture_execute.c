@@ -254,7 +254,7 @@ static aclError wait_for_runs(struct sim_instance *instance, aclmdlRI handle, ui
 {
     uint64_t target = instance->in_submitted;
     sim_object_close(instance);
-    enum sim_wait wait = sim_engine_wait_gate(&instance->in_finished, target, deadline);
+    enum sim_wait wait = sim_engine_help_gate(&instance->in_finished, target, deadline);
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, ACL_ERROR_RT_MODEL_RUNNING,
               "modelRI %p still runs after %llu ms, expected its streams to be synchronised before", handle,
               (unsigned long long)(sim_capture_patience / 1000000));

@@ -63,9 +63,13 @@ SIM_RARE static void call_help(struct sim_instance *instance)
 
 static struct sim_segment *take_segment(struct sim_plan *plan)
 {
-    if (plan->pl_ready_count == 0)
+    uint32_t count = plan->pl_ready_count;
+    if (count == 0)
         return NULL;
-    return &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
+    uint32_t at = likely(count == 1) ? 0 : sim_engine_choose(count), chosen = plan->pl_ready[at];
+    plan->pl_ready_count = count - 1;
+    memmove(&plan->pl_ready[at], &plan->pl_ready[at + 1], (count - 1 - at) * sizeof *plan->pl_ready);
+    return &plan->pl_segments[chosen];
 }
 
 /* The number of predecessors that must finish before the segment is ready. */

@@ -87,12 +87,6 @@ static bool room_for_task(struct sim_stream *stream, uint64_t tail)
     return true;
 }
 
-SIM_RARE static void run_eagerly(struct sim_stream *stream)
-{
-    if (sim_thread.th_depth == 0 && sim_engine_hold(stream, SIM_HELPER))
-        sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
-}
-
 /* Negative when other threads have submitted and run more tasks meanwhile. */
 static int64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
 {
@@ -122,7 +116,7 @@ bool sim_engine_has_room(struct sim_stream *stream)
 SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op *op, uint64_t ticket)
 {
     if (!sim_worker_available()) {
-        run_eagerly(stream);
+        sim_engine_submitted(stream, ticket);
         return;
     }
     if (op->op_flags & SIM_OP_HEAVY)
@@ -236,7 +230,7 @@ void sim_engine_resume(struct sim_stream *stream)
     if (push)
         sim_worker_push(stream);
     if (!sim_worker_available())
-        run_eagerly(stream);
+        sim_engine_resumed(stream);
 }
 
 /* True when the task with this ticket is to be discarded, so that a parked stream gives up its wait. */
@@ -467,22 +461,6 @@ static bool let_go(struct sim_stream *stream, uint64_t done, bool stopped, bool 
     return true;
 }
 
-SIM_RARE static void run_ready_streams(void)
-{
-    sim_thread.th_depth++;
-    for (struct sim_stream *stream; (stream = sim_worker_pop()) != NULL;) {
-        sim_lock(&stream->st_gate.gt_lock);
-        stream->st_listed = false;
-        bool held = stream->st_state == SIM_READY;
-        if (held)
-            stream->st_state = SIM_RUNNING;
-        sim_unlock(&stream->st_gate.gt_lock);
-        if (held)
-            sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
-    }
-    sim_thread.th_depth--;
-}
-
 /* Publishes what is done and wakes the waiters of it. */
 static void flush(struct sim_stream *stream, uint64_t done)
 {
@@ -569,7 +547,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
     sim_task_value_written();
     sim_thread.th_function = function;
     if (--sim_thread.th_depth == 0 && !sim_worker_available())
-        run_ready_streams();
+        sim_engine_run_ready();
 }
 
 void sim_engine_after_fork(void)

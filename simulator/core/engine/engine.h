@@ -110,8 +110,10 @@ bool sim_engine_run_ahead(struct sim_stream *stream, uint64_t ticket);
  * gate has passed. */
 bool sim_engine_spin(struct sim_gate *gate, uint64_t target);
 
-/* Waits at a gate without running tasks. */
+/* Waits at a gate without running tasks. The second one runs ready tasks in a schedule that holds some back, since one
+ * of them may raise the gate. */
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
+enum sim_wait sim_engine_help_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
 
 /* The code of a wait's outcome, with its message: 0, 507000 for a refused wait, or `expired` after `timeout`
  * milliseconds. sim_engine_refusal is for a wait without a time-out. */
@@ -124,7 +126,8 @@ static inline aclError sim_engine_may_wait(void)
     return unlikely(sim_thread.th_in_kernel) ? sim_engine_refusal(SIM_WAIT_KERNEL) : ACL_SUCCESS;
 }
 
-/* A host thread polls the stream: wakes a worker for it. */
+/* A host thread polls the stream: wakes a worker for it. In a schedule that holds tasks back, the host runs some of them
+ * after it has polled several times in vain. */
 void sim_engine_polled(struct sim_stream *stream);
 
 /* Makes a parked stream ready: its gate has passed, or its wait was given up. Called by gate.c and worker.c. */
@@ -137,6 +140,28 @@ bool sim_engine_serve(struct sim_stream *stream, uint64_t returned);
 
 /* A stream was resumed although its gate has not passed: makes sleeping hosts check again. */
 void sim_engine_given_up(void);
+
+/* ---- schedules without workers ---- */
+
+/* Who decides what is held back; set while the schedule is neither parallel nor eager. */
+extern const struct sim_scheduler *_Atomic sim_engine_scheduler;
+
+/* A task was queued, and a parked stream has become ready: run what the schedule does not hold back, unless this thread
+ * runs tasks already. */
+void sim_engine_submitted(struct sim_stream *stream, uint64_t ticket);
+void sim_engine_resumed(struct sim_stream *stream);
+/* Which of several ready segments of a replay runs next; the last one unless the schedule chooses. */
+SIM_RARE uint32_t sim_engine_choose_held(uint32_t count);
+static inline uint32_t sim_engine_choose(uint32_t count)
+{
+    return likely(atomic_load_explicit(&sim_engine_scheduler, memory_order_acquire) == NULL)
+               ? count - 1
+               : sim_engine_choose_held(count);
+}
+/* Runs all streams as far as they are not held back. */
+void sim_engine_run_ready(void);
+/* Runs up to `count` tasks of one ready stream, which may be held back. False if no stream is ready. */
+bool sim_engine_run_any(uint32_t count);
 
 /* Discards every task submitted so far that has not started, and one that waits at a gate. */
 void sim_engine_drop(struct sim_stream *stream);
@@ -175,6 +200,8 @@ static inline bool sim_worker_available(void)
  * out. */
 void sim_worker_push(struct sim_stream *stream);
 struct sim_stream *sim_worker_pop(void);
+/* The same for schedules without workers: the first stream that may run by itself, or with `held` any. */
+struct sim_stream *sim_worker_take(bool held);
 /* Wakes a worker for the stream. */
 void sim_worker_kick(struct sim_stream *stream);
 /* Wakes up to `count` workers, if as many sleep. */

@@ -15,10 +15,15 @@
  * link is not a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream; after it
  * has entered these gates it checks the streams once more, because they may have changed in between.
  *
+ * Without workers, a stream runs by itself up to a limit that the schedule sets (sim_stream_limit): in the thread that
+ * submits or resumes it. What lies beyond is run by hosts that wait: what the chain needs, and where the chain ends at a
+ * gate that any task may raise, one ready task after another.
+ *
  * A waiter belongs to the sleeping host, on its stack. Locks: those of the gates and of the streams, one at a time. */
 #include "base/clock.h"
 #include "base/room.h"
 #include "caller.h"
+#include "schedule.h"
 #include <sched.h>
 #include <string.h>
 
@@ -48,11 +53,11 @@ struct look {
     struct spot lk_flag;      /* if lk_flags is not 0: the first stream of the chain that waits for a flag event */
     uint32_t lk_flags;        /* links that are not records */
     bool lk_guessed;          /* one of them is a guess, and may lead to tasks that are not needed */
-    uint64_t lk_given_up;     /* level of `given_up` before the chain was followed */
 };
 
-/* Counts the waits of streams that ended without their gate, which is rare. Every host that sleeps for a stream
- * also waits here. */
+/* Counts the waits of streams that ended without their gate, which is rare. In a schedule that holds tasks back it also
+ * counts the streams that became ready, because a waiting host may have to run them. Every host that sleeps for a
+ * stream also waits here. */
 static struct sim_gate given_up;
 
 void sim_engine_given_up(void)
@@ -128,6 +133,15 @@ static enum sight look_along(struct look *look)
     }
 }
 
+static enum sight look_from(struct look *look, struct sim_stream *stream, uint64_t ticket)
+{
+    look->lk_end.sp_stream = stream; /* look_along writes the other fields */
+    look->lk_ticket = ticket;
+    look->lk_flags = 0;
+    look->lk_guessed = false;
+    return look_along(look);
+}
+
 /* True when the stream has changed since it was looked at, so that a sleeping host could miss the change. */
 static bool has_changed(const struct spot *spot)
 {
@@ -167,16 +181,18 @@ static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct 
 {
     return (look->lk_gate == own || enter(sleep, look->lk_gate, look->lk_target)) &&
            (look->lk_flags == 0 || enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)) &&
-           enter(sleep, &given_up, look->lk_given_up + 1) && !has_changed(&look->lk_end) &&
+           !has_changed(&look->lk_end) &&
            (look->lk_flags == 0 || !has_changed(&look->lk_flag));
 }
 
-/* Sleeps at `gate`, and at the end of the chain if there is one, until one of them wakes this host or a deadline
- * comes. */
-SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
+/* Sleeps at `gate`, and at the end of the chain if there is one, until one of them wakes this host, a deadline comes, or
+ * the level of `given_up` is higher than `seen` (SIM_FOREVER: whatever it is). */
+SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t seen,
+                              uint64_t deadline)
 {
     struct sleep sleep = {.sl_count = 0};
-    if (enter(&sleep, gate, target) && (look == NULL || enter_chain(&sleep, gate, look))) {
+    if (enter(&sleep, gate, target) && (seen == SIM_FOREVER || enter(&sleep, &given_up, seen + 1)) &&
+        (look == NULL || enter_chain(&sleep, gate, look))) {
         uint64_t timer = sim_worker_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
         if (left != 0)
@@ -212,6 +228,92 @@ static inline void run_held(struct sim_stream *stream, uint64_t ticket, enum sim
     sim_engine_run(stream, ticket, role, UINT32_MAX);
 }
 
+/* ---- schedules without workers ---- */
+
+const struct sim_scheduler *_Atomic sim_engine_scheduler;
+
+static inline const struct sim_scheduler *scheduler(void)
+{
+    return atomic_load_explicit(&sim_engine_scheduler, memory_order_acquire);
+}
+
+/* Runs a stream that was taken out of the ready list. False if it has no task, or another thread runs it. */
+static bool run_taken(struct sim_stream *stream, uint64_t target, uint32_t count)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    stream->st_listed = false;
+    bool held = stream->st_state == SIM_READY;
+    if (held)
+        stream->st_state = SIM_RUNNING;
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (held)
+        sim_engine_run(stream, target, SIM_HELPER, count);
+    return held;
+}
+
+SIM_RARE void sim_engine_run_ready(void)
+{
+    sim_thread.th_depth++;
+    for (struct sim_stream *stream; (stream = sim_worker_take(false)) != NULL;)
+        run_taken(stream, sim_stream_limit(stream), UINT32_MAX);
+    sim_thread.th_depth--;
+}
+
+SIM_RARE bool sim_engine_run_any(uint32_t count)
+{
+    struct sim_stream *stream;
+    while ((stream = sim_worker_take(true)) != NULL)
+        if (run_taken(stream, UINT64_MAX, count))
+            return true;
+    return false;
+}
+
+SIM_RARE uint32_t sim_engine_choose_held(uint32_t count)
+{
+    return scheduler()->sd_choose(count);
+}
+
+static void run_by_itself(struct sim_stream *stream)
+{
+    uint64_t limit = sim_stream_limit(stream);
+    if (limit > sim_gate_level(&stream->st_gate) && sim_engine_hold(stream, SIM_HELPER))
+        sim_engine_run(stream, limit, SIM_HELPER, UINT32_MAX);
+}
+
+SIM_RARE void sim_engine_resumed(struct sim_stream *stream)
+{
+    if (scheduler() != NULL)
+        sim_engine_given_up();
+    if (sim_thread.th_depth == 0)
+        run_by_itself(stream);
+}
+
+SIM_RARE void sim_engine_submitted(struct sim_stream *stream, uint64_t ticket)
+{
+    const struct sim_scheduler *decides = scheduler();
+    bool released = decides != NULL && decides->sd_submit(stream, ticket);
+    sim_engine_resumed(stream);
+    if (released && sim_thread.th_depth == 0)
+        sim_engine_run_ready();
+}
+
+/* Whether a task of any stream may raise the gate at the end of the chain. Latches are the program's, and callback
+ * threads make callbacks. */
+static bool may_raise(const struct spot *end)
+{
+    return scheduler() != NULL && end->sp_gate != &end->sp_stream->st_returned &&
+           end->sp_gate != &end->sp_stream->st_latch;
+}
+
+/* True when the stream has run without finishing a task, and is ready again: a replay lets other streams run. */
+static bool takes_turns(struct sim_stream *stream, uint64_t before)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    bool turns = stream->st_state == SIM_READY && sim_gate_level(&stream->st_gate) == before;
+    sim_unlock(&stream->st_gate.gt_lock);
+    return turns;
+}
+
 /* Runs the held stream at the end of the chain. False when this role may not run its first task; then a worker is
  * woken. Behind a guess only light tasks are run, because another task might itself wait for this host. */
 static bool help(struct look *look, enum sim_role role)
@@ -221,6 +323,8 @@ static bool help(struct look *look, enum sim_role role)
     struct sim_stream *stream = look->lk_end.sp_stream;
     uint64_t before = sim_gate_level(&stream->st_gate);
     run_held(stream, look->lk_ticket, role);
+    if (unlikely(scheduler() != NULL) && takes_turns(stream, before))
+        sim_engine_run_any(1);
     if (role == SIM_HELPER || sim_gate_level(&stream->st_gate) != before)
         return true;
     look->lk_gate = &stream->st_gate;
@@ -237,13 +341,9 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
-        struct look look; /* look_along writes the other fields */
-        look.lk_end.sp_stream = stream;
-        look.lk_ticket = ticket;
-        look.lk_flags = 0;
-        look.lk_guessed = false;
-        look.lk_given_up = sim_gate_level(&given_up);
-        switch (look_along(&look)) {
+        struct look look;
+        uint64_t seen = sim_gate_level(&given_up);
+        switch (look_from(&look, stream, ticket)) {
         case SIGHT_HELD:
             spun = false;
             if (help(&look, role))
@@ -263,6 +363,8 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
             }
             break;
         case SIGHT_BLOCKED:
+            if (may_raise(&look.lk_end) && sim_engine_run_any(1))
+                continue;
             if (!spun && look.lk_end.sp_gate == &look.lk_end.sp_stream->st_returned) {
                 spun = true;
                 if (sim_caller_spin(look.lk_end.sp_stream, look.lk_end.sp_target))
@@ -272,7 +374,7 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
         }
         if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)
             return SIM_WAIT_EXPIRED;
-        sleep_at(&stream->st_gate, ticket, &look, deadline);
+        sleep_at(&stream->st_gate, ticket, &look, seen, deadline);
     }
     return SIM_WAIT_PASSED;
 }
@@ -323,16 +425,28 @@ bool sim_engine_serve(struct sim_stream *stream, uint64_t returned)
     return !sim_thread.th_served_model || sim_clock_now() - start <= SERVE_NS;
 }
 
-enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)
+static enum sim_wait wait_at(struct sim_gate *gate, uint64_t target, uint64_t deadline, bool helps)
 {
     while (!sim_gate_passed(gate, target)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
         if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)
             return SIM_WAIT_EXPIRED;
-        sleep_at(gate, target, NULL, deadline);
+        uint64_t seen = helps ? sim_gate_level(&given_up) : SIM_FOREVER;
+        if (!helps || !sim_engine_run_any(1))
+            sleep_at(gate, target, NULL, seen, deadline);
     }
     return SIM_WAIT_PASSED;
+}
+
+enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)
+{
+    return wait_at(gate, target, deadline, false);
+}
+
+enum sim_wait sim_engine_help_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)
+{
+    return wait_at(gate, target, deadline, scheduler() != NULL);
 }
 
 aclError sim_engine_refusal(enum sim_wait wait)
@@ -359,6 +473,16 @@ void sim_engine_polled(struct sim_stream *stream)
     sim_worker_kick(stream);
     if (++polls % 16 == 0)
         sched_yield(); /* a woken worker would starve behind the poller */
-    if (!sim_worker_available())
-        sim_worker_run_timers();
+    if (sim_worker_available())
+        return;
+    sim_worker_run_timers();
+    const struct sim_scheduler *decides = scheduler();
+    uint32_t count = decides != NULL && !sim_thread.th_in_kernel ? decides->sd_poll(stream) : 0;
+    if (count == 0)
+        return;
+    struct look look;
+    if (look_from(&look, stream, sim_stream_tail(stream)) == SIGHT_HELD)
+        sim_engine_run(look.lk_end.sp_stream, look.lk_ticket, SIM_HELPER, count);
+    else if (may_raise(&look.lk_end))
+        sim_engine_run_any(count);
 }

@@ -256,7 +256,7 @@ static aclError synchronize(struct sim_event *event, int32_t milliseconds)
         enum outcome outcome = look_before_sleep(event, newest, &level);
         if (outcome != OPEN)
             return outcome == DONE ? ACL_SUCCESS : refuse_gone();
-        SIM_TRY(sim_engine_outcome(sim_engine_wait_gate(&event->ev_remote, level + 1, deadline),
+        SIM_TRY(sim_engine_outcome(sim_engine_help_gate(&event->ev_remote, level + 1, deadline),
                                    ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, milliseconds));
     }
 }

@@ -97,6 +97,7 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     atomic_store_explicit(&stream->st_saturation.sa_on, saturates, memory_order_relaxed);
     atomic_store_explicit(&stream->st_saturation.sa_asked, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_saturation.sa_reached, false, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_held, 0, memory_order_relaxed);
     for (size_t type = 0; type < SIM_CORE_TYPES; type++)
         atomic_store_explicit(&stream->st_cores[type], 0, memory_order_relaxed);
     atomic_store_explicit(&stream->st_context, context, memory_order_relaxed);

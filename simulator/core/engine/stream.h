@@ -72,12 +72,13 @@ struct sim_stream {
     struct sim_waiter st_waiter;   /* for the gate at which it is parked */
     _Atomic uint32_t st_habit;     /* see worker.c */
 
-    /* Used by the workers; see worker.c. */
+    /* Used by the workers, see worker.c, and by schedules without workers. */
     _Alignas(SIM_LINE) struct sim_stream *st_next_ready;
     uint64_t st_seen;
     _Atomic uint32_t st_kicked;
     struct sim_stream *st_next_timed; /* guarded, like st_timed, by worker.c's timer lock */
     bool st_timed;
+    _Atomic uint64_t st_held;      /* see sim_stream_limit */
 
     /* Set when the stream is created, and used when it is destroyed. */
     _Alignas(SIM_LINE) struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
@@ -220,6 +221,13 @@ static inline aclError sim_stream_refuse_captured(const struct sim_stream *strea
 static inline uint64_t sim_stream_tail(struct sim_stream *stream)
 {
     return atomic_load_explicit(&stream->st_tail, memory_order_acquire);
+}
+
+/* In schedules without workers: the last task up to which the stream runs without a host that waits for it. From the
+ * task st_held on, the schedule holds it back; 0: it holds nothing back. */
+static inline uint64_t sim_stream_limit(const struct sim_stream *stream)
+{
+    return atomic_load_explicit(&stream->st_held, memory_order_relaxed) - 1;
 }
 
 static inline struct sim_stream *sim_stream_at(uint32_t index)

@@ -99,6 +99,16 @@ static void append(struct sim_stream *stream)
     atomic_store_explicit(&pool.pl_ready, ready + 1, memory_order_relaxed);
 }
 
+/* With pl_lock held: takes the stream, which comes after `before`, or is the first one, out of the list. */
+static void unlink_after(struct sim_stream *before, struct sim_stream *stream)
+{
+    *(before != NULL ? &before->st_next_ready : &pool.pl_first) = stream->st_next_ready;
+    if (pool.pl_last == stream)
+        pool.pl_last = before;
+    uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+    atomic_store_explicit(&pool.pl_ready, ready - 1, memory_order_relaxed);
+}
+
 void sim_worker_push(struct sim_stream *stream)
 {
     sim_lock(&pool.pl_lock);
@@ -126,11 +136,7 @@ static struct sim_stream *pop(struct sim_stream *_Atomic *held)
     if (stream != NULL) {
         if (held != NULL)
             atomic_store_explicit(held, stream, memory_order_relaxed);
-        pool.pl_first = stream->st_next_ready;
-        if (pool.pl_first == NULL)
-            pool.pl_last = NULL;
-        uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
-        atomic_store_explicit(&pool.pl_ready, ready - 1, memory_order_relaxed);
+        unlink_after(NULL, stream);
     }
     sim_unlock(&pool.pl_lock);
     return stream;
@@ -139,6 +145,20 @@ static struct sim_stream *pop(struct sim_stream *_Atomic *held)
 struct sim_stream *sim_worker_pop(void)
 {
     return pop(NULL);
+}
+
+struct sim_stream *sim_worker_take(bool held)
+{
+    sim_lock(&pool.pl_lock);
+    struct sim_stream *before = NULL, *stream = pool.pl_first;
+    while (stream != NULL && !held && sim_stream_limit(stream) <= sim_gate_level(&stream->st_gate)) {
+        before = stream;
+        stream = stream->st_next_ready;
+    }
+    if (stream != NULL)
+        unlink_after(before, stream);
+    sim_unlock(&pool.pl_lock);
+    return stream;
 }
 
 /* Wakes the patrolling worker early, or a deep sleeper when no worker patrols. */

@@ -259,11 +259,13 @@ bool sim_queue_device(uint32_t id, const struct sim_cargo *cargo, int32_t *devic
 /* ---- putting and taking ---- */
 
 /* Releases the lock and waits for the queue's next change. After SIM_PASSED the caller looks the queue up again. */
-static enum sim_passage wait_for_change(struct queue *queue, uint64_t deadline)
+static enum sim_passage wait_for_change(struct queue *queue, uint64_t deadline, struct sim_patience patience)
 {
     uint64_t level = sim_gate_level(&queue->qu_changed);
     sim_unlock(&lock);
-    enum sim_wait wait = sim_engine_wait_gate(&queue->qu_changed, level + 1, deadline);
+    bool is_feeder = patience.pt_given_up != NULL; /* a thread of a model, not of the program */
+    enum sim_wait wait = is_feeder ? sim_engine_wait_gate(&queue->qu_changed, level + 1, deadline)
+                                   : sim_engine_help_gate(&queue->qu_changed, level + 1, deadline);
     if (wait == SIM_WAIT_PASSED)
         return SIM_PASSED;
     return wait == SIM_WAIT_EXPIRED ? SIM_PASSAGE_EXPIRED : SIM_PASSAGE_KERNEL;
@@ -290,7 +292,7 @@ enum sim_passage sim_queue_put(uint32_t id, const struct sim_cargo *cargo, struc
         struct queue *queue = find_open(id, cargo);
         bool full = queue != NULL && queue->qu_count == queue->qu_depth;
         if (full && !is_given_up(patience)) {
-            passage = wait_for_change(queue, deadline);
+            passage = wait_for_change(queue, deadline, patience);
             continue;
         }
         if (queue == NULL || full) {
@@ -314,7 +316,7 @@ enum sim_passage sim_queue_take(uint32_t id, const struct sim_cargo *cargo, stru
         sim_lock(&lock);
         struct queue *queue = is_given_up(patience) ? NULL : find_open(id, cargo);
         if (queue != NULL && queue->qu_count == 0) {
-            passage = wait_for_change(queue, deadline);
+            passage = wait_for_change(queue, deadline, patience);
             continue;
         }
         if (queue == NULL) {
