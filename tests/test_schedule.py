@@ -301,9 +301,7 @@ def test_a_test_runs_once_per_schedule(tmp_path):
     assert "test_it.py::test_wrong[lazy] FAILED" in done.stdout and "acl_schedule needs a test function" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "names, told", [(["late"], "no schedule 'late': expected some of lazy"), ([], "expected")]
-)
+@pytest.mark.parametrize("names, told", [(["late"], "no schedule 'late': expected some of lazy"), ([], "expected")])
 def test_a_wrong_schedule_is_refused(names, told):
     assert ascendcl_pytest._schedules("random", "lazy", seeds=2) == ["random:0", "random:1", "lazy"]
     with pytest.raises(ValueError, match=told):

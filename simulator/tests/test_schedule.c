@@ -218,7 +218,7 @@ static void put_in_queue(void *queue)
     CHECK_CODE(acltdtEnqueueData(*(const uint32_t *)queue, "abc", 4, NULL, 0, 10000, 0), 0);
 }
 
-/* The entry comes from a host function that is held back: who waits for the entry runs the stream. */
+/* The entry comes from a host function that is held back: the thread that waits for the entry runs the stream. */
 static void test_a_wait_at_a_queue_runs_what_is_ready(void)
 {
     uint32_t queue_id;

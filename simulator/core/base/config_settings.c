@@ -215,7 +215,8 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
                 parse_memory},
     [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
     [SCHEDULE] = {"schedule", "parallel",
-                  "\"parallel\", \"eager\", \"lazy\", \"random:<seed>\", or \"replay:<file>\" with the log of a schedule",
+                  "\"parallel\", \"eager\", \"lazy\", \"random:<seed>\", or \"replay:<file>\" with the log of a "
+                  "schedule",
                   parse_schedule},
     [SCHEDULE_LOG] = {"schedule_log", "none", "\"none\", or a file", parse_path},
     [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
