@@ -82,7 +82,7 @@ static void more(void *block, char *out, aclrtStream stream)
 int main(int argc, char **argv)
 {
     char in[300], out[300], mode = argc > 1 ? *argv[1] : ' ';
-    void *block, *pinned;
+    void *block = NULL, *pinned;
     aclrtStream stream;
     aclrtEvent event;
     for (size_t i = 0; i < sizeof in; i++)

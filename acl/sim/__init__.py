@@ -70,8 +70,8 @@ def reset() -> None:
 def clock() -> int:
     """Return the time of this thread in nanoseconds, by the clock that the setting ``clock`` names.
 
-    With ``clock="model"`` it is the virtual time up to which the host has waited; it begins at 0. Otherwise it is that of
-    the monotonic clock.
+    With ``clock="model"`` it is the virtual time up to which the host has waited; it begins at 0. Otherwise it is that
+    of the monotonic clock.
 
     Notes
     -----
