@@ -30,7 +30,8 @@ def needed(path):
 
 required = {
     *headers,
-    *(f"acl/lib64/lib{name}.so" for name in ("acl_sim", "fmk_onnx_parser", *listed["VENDOR"], *listed["OTHERS"])),
+    *(f"acl/lib64/lib{name}.so" for name in ("acl_sim", "acl_record", "fmk_onnx_parser")),
+    *(f"acl/lib64/lib{name}.so" for name in (*listed["VENDOR"], *listed["OTHERS"])),
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
     *(
         f"acl/{path.relative_to(root).as_posix()}"

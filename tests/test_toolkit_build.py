@@ -22,7 +22,7 @@ STANDARDS = {
 }
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
 LIBRARIES = sorted(path.stem[3:] for path in Path(acl.get_lib()).glob("*.so")
-                   if path.stem not in ("libacl_sim", "libfmk_onnx_parser"))  # fmt: skip
+                   if path.stem not in ("libacl_sim", "libacl_record", "libfmk_onnx_parser"))  # fmt: skip
 
 
 def need(*tools):
