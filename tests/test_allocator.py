@@ -62,7 +62,7 @@ def allocator(device):
 
 
 @pytest.fixture
-def single():
+def single(device):
     """Give operands of single operators."""
     npu = Device()
     made = Single(npu)

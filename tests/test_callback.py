@@ -231,8 +231,7 @@ def test_waiting_for_oneself_inside_a_callback_is_refused(server, stream):
 
 
 @pytest.mark.strict
-def test_waiting_for_a_sibling_of_the_same_thread_is_refused(server, stream):
-    other, _ = acl.rt.create_stream()
+def test_waiting_for_a_sibling_of_the_same_thread_is_refused(other, server, stream):
     server.subscribe(other)
     seen = []
 

@@ -150,6 +150,7 @@ def test_stream_calls_refuse_other_streams(device, thread, stale):
     ] == codes
     if not stale:
         assert acl.rt.destroy_context(context) == 0
+        assert acl.rt.set_device(device) == acl.rt.destroy_stream(stream) == 0
 
 
 def test_stream_calls_want_a_context(run_script):

@@ -142,7 +142,8 @@ def test_several_streams_activate_one(stream, words):
     check_free(words, stream)
 
 
-@pytest.mark.parametrize("count", [2, 9])
+# Nine streams share three words.
+@pytest.mark.parametrize("count", [2, pytest.param(9, marks=pytest.mark.finds("race", count=None))])
 def test_a_stream_runs_as_often_as_it_is_activated(stream, words, count):
     with building(NOT_HEAD, *[HEAD] * count) as (built, (activated, *heads)):
         assert words.count_up(activated, 0) == 0

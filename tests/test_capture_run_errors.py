@@ -313,6 +313,7 @@ def test_the_code_of_a_failed_task(stream, other, words, ex, forked):
     del task
 
 
+@pytest.mark.finds("race", count=None)
 def test_an_instance_that_runs_is_waited_for(stream, other, words):
     """Destroying waits for what was queued: the latch is opened by another thread."""
     begin(stream)
@@ -451,6 +452,7 @@ def bytes_at(address, size):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("stale-replay", "use-after-free")
 def test_memory_that_was_allocated_again_is_written(stream):
     size = 4 << 20
     address, _ = rt.malloc(size, 0)
@@ -469,6 +471,7 @@ def test_memory_that_was_allocated_again_is_written(stream):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_tasks_of_streams_still_know_the_memory_they_were_given(stream):
     size = 4 << 20
     address, _ = rt.malloc(size, 0)
@@ -482,6 +485,7 @@ def test_tasks_of_streams_still_know_the_memory_they_were_given(stream):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("stale-replay", "use-after-free")
 def test_memory_of_a_pool_that_was_freed_is_not_written(stream):
     prop = ffi.new("aclrtMemPoolProps *")
     prop.allocType = lib.ACL_MEM_ALLOCATION_TYPE_PINNED

@@ -212,6 +212,7 @@ assert acl.rt.get_stream_available_num() == (1984 - 2, 0), acl.rt.get_stream_ava
 
 
 @pytest.mark.strict
+@pytest.mark.finds("leaked-object", count=2)
 def test_a_reset_leaves_explicit_contexts_inactive():
     assert acl.rt.set_device(0) == 0
     context, _ = acl.rt.create_context(0)

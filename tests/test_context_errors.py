@@ -71,7 +71,9 @@ def test_the_primary_context_is_not_destroyed(device):
     primary, _ = acl.rt.get_context()
     refused(acl.rt.destroy_context(primary), 107002, "aclrtDestroyContext", hex(primary), "aclrtResetDevice")
     assert acl.rt.get_context() == (primary, 0)
-    assert acl.rt.create_stream()[1] == 0
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    assert acl.rt.destroy_stream(stream) == 0
 
 
 def test_none_is_no_last_error_and_leaves_the_place_alone():

@@ -94,6 +94,7 @@ def test_any_thread_may_reset():
     assert acl.rt.create_stream()[1] == 107002
 
 
+@pytest.mark.finds("leaked-object")
 def test_a_device_comes_back_after_its_reset():
     assert acl.rt.set_device(0) == 0
     assert acl.rt.reset_device(0) == 0
@@ -105,6 +106,7 @@ def test_a_device_comes_back_after_its_reset():
 
 
 @pytest.mark.strict
+@pytest.mark.finds("invalid-free", "leaked-memory", "leaked-object")
 def test_the_last_reset_ends_streams_and_memory():
     assert acl.rt.set_device(0) == 0
     stream, _ = acl.rt.create_stream()
@@ -121,6 +123,7 @@ def test_the_last_reset_ends_streams_and_memory():
 
 @pytest.mark.parametrize("reset", [acl.rt.reset_device, acl.rt.reset_device_force])
 @pytest.mark.needs_sim
+@pytest.mark.finds("leaked-object")
 def test_a_reset_waits_for_tasks(reset):
     order = []
     assert acl.rt.set_device(0) == 0
@@ -142,6 +145,7 @@ def test_a_reset_waits_for_tasks(reset):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("leaked-object")
 def test_setting_another_device_keeps_the_first(two_devices):
     assert acl.rt.set_device(0) == 0
     first, _ = acl.rt.get_context()
@@ -205,6 +209,7 @@ def test_synchronize_waits_for_every_stream_of_the_context(device, stream):
         assert acl.rt.synchronize_device() == 0
         assert acl.rt.stream_query(stream) == (0, 0)
         assert acl.rt.stream_query(other) == (0, 0)
+    assert acl.rt.destroy_stream(other) == 0
 
 
 @pytest.mark.needs_sim
@@ -235,3 +240,4 @@ def test_synchronize_waits_for_all_and_gives_the_first_error(device, stream):
     assert sorted(done) == [1, 2]
     assert acl.rt.synchronize_device() == 0
     assert len(tasks) == 3
+    assert acl.rt.destroy_stream(other) == 0

@@ -313,6 +313,7 @@ def test_overflow_status_is_clear_at_first(device, stream):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("use-after-free")
 def test_overflow_status_on_dead_things(device, stream):
     address, ret = acl.rt.malloc(64, 0)
     assert ret == 0

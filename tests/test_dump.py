@@ -65,13 +65,13 @@ class Add:
     """Two floats that are added to two others, by a kernel."""
 
     def __init__(self):
-        self.block, ret = rt.malloc(64, 0)
+        self.block, ret = rt.malloc(96, 0)
         assert ret == 0
-        numbers = numpy.array([1, 2, 10, 20, 0, 0], "f4")
-        assert rt.memcpy(self.block, 24, numbers.ctypes.data, 24, 1) == 0
+        for place, numbers in enumerate(numpy.array([[1, 2], [10, 20], [0, 0]], "f4")):
+            assert rt.memcpy(self.block + 32 * place, 8, numbers.ctypes.data, 8, 1) == 0
         one = numpy.float32(1).tobytes()
         self.alpha = acl.create_scalar(acl.util.bytes_to_ptr(one), FLOAT)
-        self.tensors = [acl.create_tensor([2], FLOAT, [1], 0, ND, [2], self.block + 8 * i) for i in range(3)]
+        self.tensors = [acl.create_tensor([2], FLOAT, [1], 0, ND, [2], self.block + 32 * i) for i in range(3)]
 
     def run(self, stream):
         size, executor, ret = nnop.add_get_workspace_size(*self.tensors[:2], self.alpha, self.tensors[2])
@@ -247,6 +247,7 @@ def test_a_function_needs_no_configuration(device, affine):
 
 def test_large_data_comes_in_chunks_until_one_is_refused(dump, stream):
     block, _ = rt.malloc(3 << 20, 0)
+    assert rt.memset(block, 3 << 20, 0, 3 << 20) == 0
     tensor = acl.create_tensor([3 << 20], 4, [1], 0, ND, [3 << 20], block)
     tensors = ffi.new("aclTensor *[]", [ffi.cast("aclTensor *", tensor)])
     seen = []
@@ -397,7 +398,7 @@ def test_arguments_of_operators_are_written_once_for_each_shape(stream, add, tmp
 def test_attributes_are_written_as_texts(stream, add, tmp_path):
     assert acl.op.start_dump_args(1, str(tmp_path)) == 0
     axes = acl.create_int_array([0])
-    whole = acl.create_tensor([], FLOAT, [], 0, ND, [], add.block + 16)
+    whole = acl.create_tensor([], FLOAT, [], 0, ND, [], add.block + 64)
     size, executor, ret = nnop.mean_get_workspace_size(add.tensors[0], axes, False, FLOAT, whole)
     assert ret == 0, acl.get_recent_err_msg()
     assert nnop.mean(0, size, executor, stream) == 0

@@ -140,6 +140,7 @@ def test_every_declared_code_has_its_name():
         if not set(said) & set(names[code]):
             wrong.append((code, said))
     assert wrong == []
+    assert acl.rt.destroy_stream(stream) == 0
     assert acl.rt.reset_device_force(0) == 0
 
 

@@ -62,6 +62,7 @@ def test_finalize_without_init_succeeds_once(fresh):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("leaked-memory")
 def test_finalize_leaves_devices_alone(fresh, device):
     assert acl.init() == 0
     address, ret = acl.rt.malloc(64, 0)

@@ -145,6 +145,7 @@ def test_a_host_unloads_a_plugin_again_and_again(compile_c, leaves_device):
     assert (done.stdout, done.returncode) == ("unloaded\n", 0), done.stderr
 
 
+@pytest.mark.finds("leaked-object")
 def test_finalize_ends_the_threads_and_work_starts_them_again(fresh, device):
     stream, _ = rt.create_stream()
     for _ in range(3):
@@ -177,6 +178,7 @@ def test_the_thread_of_exceptions_ends_and_comes_back(fresh, device):
     assert rt.set_exception_info_callback(None) == 0
 
 
+@pytest.mark.finds("leaked-object")
 def test_finalize_inside_a_host_function(fresh, stream):
     codes = []
     for count in (1, 2, 3):
@@ -186,6 +188,7 @@ def test_finalize_inside_a_host_function(fresh, stream):
         assert codes == [0] * count
 
 
+@pytest.mark.finds("leaked-object", count=2)
 def test_finalize_does_not_wait_for_tasks_and_host_functions(fresh, stream):
     other, _ = rt.create_stream()
     running, begun, end = RunningTask(stream), threading.Event(), threading.Event()
@@ -203,6 +206,7 @@ def test_finalize_does_not_wait_for_tasks_and_host_functions(fresh, stream):
     assert rt.destroy_stream(other) == 0
 
 
+@pytest.mark.finds("leaked-object")
 def test_finalize_inside_a_task(fresh, stream):
     codes = []
     assert acl.init() == 0
@@ -214,6 +218,7 @@ def test_finalize_inside_a_task(fresh, stream):
     del task
 
 
+@pytest.mark.finds("leaked-object")
 def test_finalize_from_many_threads_beside_work(fresh, stream):
     """Whoever ends the threads, starts them and needs them, nothing is lost and nobody waits for ever."""
     stop, codes = threading.Event(), set()

@@ -105,6 +105,7 @@ def test_the_nearest_implementation_runs(vectors):
     assert seen == ["own", "any"]
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_memory_is_checked_before_and_when_the_kernel_runs(vectors):
     vectors.blocks[0] = 0x1000
     refused(vectors.launch(), 107000, "range 0 of kernel vector_add is 0x1000")

@@ -216,6 +216,7 @@ def test_what_is_no_binary(device, tmp_path):
     refused(rt.binary_unload(0), 100000, "binHandle is NULL")
     refused(rt.binary_unload(0x123456), 107017, "not a handle")
     refused(rt.binary_get_function(block, "x")[1], 107017)
+    assert rt.free(block) == 0
     assert rt.reset_device_force(0) == 0
     refused(rt.binary_load_from_file("any", [])[1], 107002)
 

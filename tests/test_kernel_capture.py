@@ -104,6 +104,7 @@ def change(task, **fields):
     return lib.aclmdlRITaskSetParams(task, params)
 
 
+@pytest.mark.finds("use-after-free")
 def test_a_changed_launch_is_checked_anew(vectors):
     """What the new arguments touch is asked for, is refused where it is wrong, and is found to be freed."""
     instance, task = captured(vectors)
@@ -122,6 +123,7 @@ def test_a_changed_launch_is_checked_anew(vectors):
     fails(instance, vectors.stream, 507053, "vector_add", "freed before it ran")
 
 
+@pytest.mark.finds("use-after-free")
 def test_a_change_may_touch_more_than_before(vectors):
     """The implementation that was chosen at the launch is asked, with no lock held: it may ask about the instance."""
     found = []

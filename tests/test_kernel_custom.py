@@ -51,6 +51,7 @@ def test_arrays_are_device_memory(launch, stream):
     host = bytes(24)
     assert rt.memcpy(acl.util.bytes_to_ptr(host), 24, block, 24, 2) == 0
     assert numpy.frombuffer(host, "f4").tolist() == [1, 1, 1, 2, 2, 2]
+    assert rt.free(block) == 0
 
 
 @pytest.mark.parametrize("address, shape", [(0x1000, 1), (None, 1 << 20)])
@@ -63,6 +64,7 @@ def test_arrays_lie_in_one_block(launch, stream, raised, address, shape):
     assert launch(struct.pack("P", address or block)) == 0
     refused(rt.synchronize_stream(stream), 507015, "kernel failed", "does not lie in one live block")
     assert [type(error) for error in raised] == [ValueError]
+    assert rt.free(block) == 0
 
 
 def test_a_function_that_raises(launch, stream, raised):

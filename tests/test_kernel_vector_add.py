@@ -50,7 +50,13 @@ static aclError add(const char *path, int replayed, float *out)
             TRY(aclmdlRIExecuteAsync(instance, stream));
     }
     TRY(aclrtSynchronizeStream(stream));
-    return aclrtMemcpy(out, sizeof numbers[1], y, sizeof numbers[1], ACL_MEMCPY_DEVICE_TO_HOST);
+    TRY(aclrtMemcpy(out, sizeof numbers[1], y, sizeof numbers[1], ACL_MEMCPY_DEVICE_TO_HOST));
+    if (replayed)
+        TRY(aclmdlRIDestroy(instance));
+    TRY(aclrtFree(x));
+    TRY(aclrtFree(y));
+    TRY(aclrtBinaryUnLoad(binary));
+    return aclrtDestroyStream(stream);
 }
 
 aclError program(const char *path, int replayed, float *out);

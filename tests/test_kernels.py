@@ -157,6 +157,8 @@ def test_a_kernel_that_raises_fails_its_task(npu, raised):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.finds("leaked-memory")
+@pytest.mark.finds("leaked-object", count=2)
 def test_what_a_kernel_raised_is_the_cause_of_the_task_error(npu):
     @acl.sim.kernel("aclnnGelu")
     def gelu(self, out):
@@ -200,6 +202,7 @@ def test_a_type_without_numpy_type_fails(npu, raised):
     assert [str(error) for error in raised] == ["NumPy has no type for data type 34"]
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_memory_is_checked_before_and_when_the_kernel_runs(npu):
     acl.sim.kernel("aclnnGelu")(lambda self, out: None)
     tensor = npu.tensor(numpy.zeros(2, "f4"))

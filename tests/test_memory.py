@@ -58,14 +58,14 @@ def test_blocks_do_not_overlap(block):
     assert [int(read(address, 1)[0]) for address in addresses] == list(range(len(addresses)))
 
 
-def test_memory_of_one_context_is_usable_from_another(block):
-    address = block(64)
+def test_memory_of_one_context_is_usable_from_another(memory):
+    address = memory.block(64)
     context, ret = acl.rt.create_context(0)
     assert ret == 0
     assert acl.rt.memset(address, 64, 9, 64) == 0
     assert (read(address, 64) == 9).all()
     assert acl.rt.destroy_context(context) == 0
-    assert acl.rt.free(address) == 0, "no current context is needed"
+    assert memory.free(address) == 0, "no current context is needed"
     assert acl.rt.set_device(0) == 0
 
 
@@ -181,7 +181,9 @@ def test_pinned_memory_is_host_memory(pinned):
 
 
 @pytest.mark.parametrize("kind", [H2H, H2D, D2H, D2D, DEFAULT, STAGED])
-def test_the_addresses_decide_the_direction(block, kind):
+def test_the_addresses_decide_the_direction(request, block, kind):
+    if kind < DEFAULT:
+        request.applymarker(pytest.mark.finds("copy-direction", count=3))
     a, b = block(64), block(64)
     values, out = numpy.arange(64, dtype=numpy.uint8), numpy.zeros(64, numpy.uint8)
     assert acl.rt.memcpy(a, 64, values.ctypes.data, 64, kind) == 0
@@ -288,6 +290,7 @@ def test_pageable_copies_are_done_on_return(stream, block, copy):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("host-write-before-copy")
 def test_pinned_sources_are_read_when_the_task_runs_and_staged_ones_at_once(stream, block, pinned):
     late, early, (source, values) = block(64), block(64), pinned(64)
     values[:] = 1
@@ -301,6 +304,7 @@ def test_pinned_sources_are_read_when_the_task_runs_and_staged_ones_at_once(stre
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("race", count=None)
 def test_synchronous_copies_wait_for_no_stream(stream, block):
     address = block(64)
     acl.sim.hold(stream)
@@ -335,13 +339,14 @@ def test_async_sets_of_host_memory_run_at_once(stream, pinned):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("pinning", [True, False])
-def test_registering_as_pinned_makes_copies_asynchronous(stream, block, pages, pinning):
+def test_registering_as_pinned_makes_copies_asynchronous(request, stream, block, pages, pinning):
     address, mapping = pages
     target = block(64)
     assert acl.rt.host_register_v2(address, 8192, 0x10000002 if pinning else 2) == 0
     assert location(address + 100)[0] == (0 if pinning else 2)
     mapping[:64] = bytes([1]) * 64
     if pinning:
+        request.applymarker(pytest.mark.finds("host-write-before-copy"))
         acl.sim.hold(stream)
     assert acl.rt.memcpy_async(target, 64, address, 64, H2D, stream) == 0
     mapping[:64] = bytes([2]) * 64

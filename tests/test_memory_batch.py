@@ -83,6 +83,7 @@ def test_a_batch_of_nothing_succeeds(device, name):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("name", QUEUED)
+@pytest.mark.finds("host-write-before-copy")
 def test_pinned_copies_are_queued(stream, block, pinned, name):
     target, (source, view) = block(SIZE), pinned(SIZE)
     view[:] = 1
@@ -105,6 +106,7 @@ def test_ordinary_memory_is_copied_on_return_after_the_streams_work(stream, bloc
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("race", count=None)
 def test_a_synchronous_batch_waits_for_no_stream(stream, block, pinned):
     target, (source, view) = block(SIZE), pinned(SIZE)
     view[:] = 5
@@ -113,6 +115,7 @@ def test_a_synchronous_batch_waits_for_no_stream(stream, block, pinned):
     assert Batch([target], [source], [SIZE]).call("aclrtMemcpyBatch") == 0
     assert (read(target, SIZE) == 5).all()
     acl.sim.release(stream)
+    assert rt.synchronize_stream(stream) == 0
 
 
 # ---- what they refuse ----
@@ -259,6 +262,7 @@ def test_no_context(good, name):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("name", QUEUED)
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_memory_freed_under_a_queued_batch(stream, pinned, name):
     target, (source, _) = rt.malloc(SIZE, 0)[0], pinned(SIZE)
     acl.sim.hold(stream)

@@ -116,6 +116,7 @@ def test_free_of_null(device, name, argument):
 
 @pytest.mark.strict
 @pytest.mark.parametrize("name, argument", FREES)
+@pytest.mark.finds("invalid-free", count=5)
 def test_free_of_what_is_no_block(device, pinned, host, name, argument):
     free = getattr(lib, name)
     for size in (32, 100000, 5 << 20):
@@ -130,6 +131,7 @@ def test_free_of_what_is_no_block(device, pinned, host, name, argument):
 
 @pytest.mark.strict
 @pytest.mark.parametrize("name, argument", HOST_FREES)
+@pytest.mark.finds("invalid-free", count=4)
 def test_free_host_of_what_is_no_block(address, host, name, argument):
     free = getattr(lib, name)
     block, _ = acl.rt.malloc_host(1000)
@@ -153,6 +155,7 @@ def test_free_with_sync_needs_a_context(address):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_free_with_sync_returns_the_error_of_a_task_and_frees_nothing(stream, address):
     gone, _ = acl.rt.malloc(32, HUGE_FIRST)
     acl.sim.hold(stream)
@@ -164,6 +167,7 @@ def test_free_with_sync_returns_the_error_of_a_task_and_frees_nothing(stream, ad
 
 
 @pytest.mark.strict
+@pytest.mark.finds("invalid-free", "leaked-memory")
 def test_last_reset_ends_all_device_memory():
     assert acl.rt.set_device(0) == 0
     block, _ = acl.rt.malloc(1000, HUGE_FIRST)
@@ -230,6 +234,7 @@ def test_memcpy_arguments(address, host):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("beyond-requested-size")
 def test_memcpy_stays_inside_blocks(address, pinned, host):
     end = "lies 0 bytes into a block of 64 bytes"
     refused(acl.rt.memcpy(address, 300, host, 300, H2D), PARAM, "count is 300, expected at most 64: dst", end)
@@ -245,6 +250,7 @@ def test_memcpy_stays_inside_blocks(address, pinned, host):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("use-after-free", count=2)
 def test_freed_memory_is_no_memory(device, host):
     block, _ = acl.rt.malloc(64, HUGE_FIRST)
     gone, _ = acl.rt.malloc_host(64)
@@ -348,10 +354,14 @@ def test_kinds_of_asynchronous_copies(request, stream, source, target, taken, ki
     src, dst = request.getfixturevalue(source), request.getfixturevalue(target)
     if src == dst:
         dst += 64
+    if source == "address":
+        assert acl.rt.memset(src, 8, 0, 8) == 0
     ret = copy(dst, 8, src, 8, kind, stream)
     if kind in taken:
         assert ret == 0
         assert acl.rt.synchronize_stream(stream) == 0
+        if "host" not in (source, target) and kind not in (DEFAULT, H2D if target == "address" else D2H):
+            request.applymarker(pytest.mark.finds("copy-direction"))
     elif kind in HOST_TO_HOST.get((source, target), ()):
         refused(ret, UNSUPPORTED, name, "from host to host")
     else:
@@ -421,6 +431,7 @@ def test_memset_d32_arguments(address, host, tail):
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("size", [64, 100000, 5 << 20])
 @pytest.mark.parametrize("reused", [False, True])
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_memory_freed_under_a_queued_copy(stream, pinned, size, reused):
     block, _ = acl.rt.malloc(size, HUGE_FIRST)
     acl.sim.hold(stream)
@@ -440,6 +451,7 @@ def test_memory_freed_under_a_queued_copy(stream, pinned, size, reused):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_pinned_memory_freed_under_a_queued_copy(stream, address):
     source, _ = acl.rt.malloc_host(64)
     acl.sim.hold(stream)
@@ -450,6 +462,7 @@ def test_pinned_memory_freed_under_a_queued_copy(stream, address):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_pageable_copies_return_the_stream_s_error(stream, address, host):
     block, _ = acl.rt.malloc(64, HUGE_FIRST)
     acl.sim.hold(stream)

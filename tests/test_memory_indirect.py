@@ -79,6 +79,7 @@ def test_nothing_with_offsets_succeeds_before_any_check(device):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("race", count=None)
 def test_addresses_are_read_when_the_task_runs(stream, copy, block):
     late, other = block(SIZE), block(SIZE)
     for target in (late, other):
@@ -251,12 +252,13 @@ def test_addresses_that_are_none_when_the_task_runs(stream, copy, name, place):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("name", list(QUEUED))
-def test_where_addresses_stand_is_freed_under_a_queued_copy(stream, copy, name):
+@pytest.mark.finds("freed-in-use", "use-after-free")
+def test_where_addresses_stand_is_freed_under_a_queued_copy(stream, memory, copy, name):
     assert copy.describe(copy.target, copy.source, 8) == 0
     acl.sim.hold(stream)
     assert QUEUED[name](copy, stream) == 0
     gone = copy.description if "Desc" in name else copy.words
-    assert rt.free(gone) == 0
+    assert memory.free(gone) == 0
     acl.sim.release(stream)
     refused(rt.synchronize_stream(stream), 507053, f"{name} failed", f"at {gone:#x}, which it reads, were freed")
 

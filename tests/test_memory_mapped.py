@@ -189,6 +189,7 @@ def test_after_unregistering_models_are_refused(mapped, stream, affine, queued):
     refused(affine.execute(stream if queued else None), REFUSED, hex(mapped.address), "ordinary host memory")
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_unregistering_under_a_queued_model_fails_it(mapped, stream, affine):
     acl.sim.hold(stream)
     assert affine.execute(stream) == 0, acl.get_recent_err_msg()
@@ -205,6 +206,7 @@ def test_after_unregistering_submission_is_refused(mapped, stream, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_unregistering_under_a_task_fails_it(mapped, stream, task):
     acl.sim.hold(stream)
     assert TASKS[task](stream, mapped.address) == 0, acl.get_recent_err_msg()
@@ -214,6 +216,7 @@ def test_unregistering_under_a_task_fails_it(mapped, stream, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_registering_again_does_not_revive_a_task(mapped, stream, task):
     acl.sim.hold(stream)
     assert TASKS[task](stream, mapped.address) == 0, acl.get_recent_err_msg()

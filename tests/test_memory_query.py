@@ -86,9 +86,9 @@ def test_types_of_memory(block, pinned):
 
 
 @pytest.mark.strict
-def test_freed_memory_has_no_type(block):
-    gone = block(64)
-    assert rt.free(gone) == 0
+def test_freed_memory_has_no_type(memory):
+    gone = memory.block(64)
+    assert memory.free(gone) == 0
     assert types([gone], DEV) == types([0], DEV) == 0
 
 

@@ -22,6 +22,7 @@ def npu(configure):
     stream, ret = acl.rt.create_stream()
     assert ret == 0
     yield stream
+    acl.rt.destroy_stream(stream)
     acl.rt.reset_device(0)
 
 
@@ -29,7 +30,8 @@ def npu(configure):
 def memory(npu):
     address, ret = acl.rt.malloc(4096, 0)
     assert ret == 0
-    return address
+    yield address
+    acl.rt.free(address)
 
 
 def bytes_at(address, size):
@@ -54,7 +56,9 @@ def test_the_program_reads_and_writes_device_memory(npu, memory):
     assert (back == 9).all()
 
 
-def test_it_is_still_device_memory(npu, memory):
+@pytest.mark.finds("invalid-free")
+def test_it_is_still_device_memory(npu):
+    memory, _ = acl.rt.malloc(4096, 0)
     attributes = ffi.new("aclrtPtrAttributes *")
     assert lib.aclrtPointerGetAttributes(pointer(memory), attributes) == 0
     assert (attributes.location.type, attributes.location.id) == (1, 0)

@@ -83,6 +83,7 @@ def test_copies_to_and_from_a_variable(binary, stream, kinds, queued):
     assert out[:5].tolist() == [102, 103, 104, 105, 5]
 
 
+@pytest.mark.finds("host-write-before-copy")
 def test_pinned_copies_are_queued_and_captured(binary, stream, pinned):
     (source, values), (target, out) = pinned(32), pinned(32)
     out[:] = 0
@@ -108,6 +109,7 @@ def test_pinned_copies_are_queued_and_captured(binary, stream, pinned):
 
 
 @pytest.mark.parametrize("name", ["aclrtMemcpyToSymbolAsync", "aclrtMemcpyFromSymbolAsync"])
+@pytest.mark.finds("use-after-free")
 def test_binaries_unloaded_under_a_queued_copy(binary, stream, pinned, name):
     place, _ = pinned(32)
     address = address_of(SYMBOL)[1]

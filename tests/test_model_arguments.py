@@ -312,6 +312,7 @@ def working():
     acl.sim.model("affine")(None)
 
 
+@pytest.mark.finds("use-after-free", count=2)
 def test_work_memory_of_a_run(working, stream):
     handle = mdl.create_exec_config_handle()
     work = rt.malloc(8192, 0)[0]

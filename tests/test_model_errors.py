@@ -375,6 +375,7 @@ def test_datasets_of_a_run(model, stream):
         refused(execute(model.id, empty, sides[1]), 100000, "a destroyed dataset")
 
 
+@pytest.mark.finds("buffer-size")
 def test_sizes_of_buffers():
     """64 bytes less are taken, as a device takes them, where the memory is there."""
     acl.sim.model("wide")(lambda x: x + 1)
@@ -401,12 +402,13 @@ def test_an_output_without_memory_in_a_queued_run(model, stream):
     refused(model.execute(stream), BAD_PARAMETER, "output 0 (y) has no memory")
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_memory_freed_before_the_run(stream):
     acl.sim.model("affine")(lambda x: x)
     model = Model(load_bytes(affine_bytes())[0])
     acl.sim.hold(stream)
     assert model.execute(stream) == 0
-    assert rt.free(model.inputs.addresses[0]) == 0
+    assert model.inputs.free(0) == 0
     acl.sim.release(stream)
     refused(rt.synchronize_stream(stream), 507053, "freed before it ran")
     model.close()

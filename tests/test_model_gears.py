@@ -42,7 +42,7 @@ class Sides:
 
     def __init__(self, model, given, returned):
         self.model = model
-        self.inputs, self.outputs = Dataset([given + 256, 16]), Dataset([returned + 256])
+        self.inputs, self.outputs = Dataset([given + 256, model.inputs.sizes[1]]), Dataset([returned + 256])
         for side, size in ((self.inputs, given), (self.outputs, returned)):
             assert acl.update_data_buffer(side.buffers[0], side.addresses[0], size) == 0
 
@@ -126,6 +126,7 @@ def test_each_dataset_has_its_own_gear(geared):
     large.close()
 
 
+@pytest.mark.finds("buffer-size", count=2)
 def test_only_the_bytes_of_short_buffers_are_touched(geared):
     """A tensor may be cut by up to 64 bytes: what is missing reads as 0, and is not written."""
     for missing in (1, 4, 63, 64):
@@ -137,6 +138,7 @@ def test_only_the_bytes_of_short_buffers_are_touched(geared):
         sides.close()
 
 
+@pytest.mark.finds("buffer-size", count=2)
 def test_a_short_buffer_at_the_end_of_its_memory():
     """A model without gears reads and writes no byte that its buffers do not have."""
     acl.sim.model("geared", [("x", (100,), "f8")], [("y", (100,), "f8")])(lambda x: x + 1)
@@ -153,6 +155,7 @@ def test_a_short_buffer_at_the_end_of_its_memory():
     model.close()
 
 
+@pytest.mark.finds("race", count=None)
 def test_a_gear_that_is_set_between_submission_and_run(geared, stream):
     sides = Sides(geared, SMALL, SMALL)
     sides.choose(1)
@@ -164,6 +167,7 @@ def test_a_gear_that_is_set_between_submission_and_run(geared, stream):
     sides.close()
 
 
+@pytest.mark.finds("buffer-size")
 def test_a_gear_input_too_short_for_a_gear(geared):
     sides = Sides(geared, LARGE, LARGE)
     sides.choose(40)

@@ -42,6 +42,13 @@ static aclmdlDataset *dataset_of(void **memory, size_t size)
     return dataset;
 }
 
+static int end(aclmdlDataset *dataset, void *memory)
+{
+    CHECK(aclDestroyDataBuffer(aclmdlGetDatasetBuffer(dataset, 0)));
+    CHECK(aclmdlDestroyDataset(dataset));
+    return aclrtFree(memory);
+}
+
 int main(int argc, char **argv)
 {
     uint32_t model;
@@ -64,7 +71,11 @@ int main(int argc, char **argv)
         CHECK(aclrtMemcpy(bytes, out, output, out, ACL_MEMCPY_DEVICE_TO_HOST));
         fwrite(bytes, 1, out, stdout);
     }
+    CHECK(end(inputs, input));
+    CHECK(end(outputs, output));
+    CHECK(aclmdlDestroyDesc(desc));
     CHECK(aclmdlUnload(model));
+    CHECK(aclrtResetDevice(0));
     return aclFinalize();
 }
 """

@@ -51,6 +51,7 @@ def test_a_wait_holds_its_stream_back_until_the_record_runs(notify, stream, othe
         assert acl.rt.synchronize_stream(other) == 0
 
 
+@pytest.mark.finds("race", count=None)
 def test_a_record_is_remembered_for_one_wait(notify, stream, other, words):
     assert acl.rt.record_notify(notify, stream) == 0
     assert acl.rt.record_notify(notify, stream) == 0  # the flag is set already

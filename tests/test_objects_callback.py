@@ -121,6 +121,7 @@ def test_a_stream_without_work_is_closed_in_a_callback_of_another(stream):
     assert idle.closed
 
 
+@pytest.mark.finds("use-after-free")
 def test_memory_that_dies_in_a_callback_is_released_by_a_later_allocation(stream):
     array = acl.DeviceArray.from_numpy(numpy.arange(1 << 20, dtype="f4"))
     address = array.handle

@@ -73,6 +73,7 @@ def test_threads_start_with_no_device(opened):
     assert in_thread(work) == (0, 0)
 
 
+@pytest.mark.finds("leaked-object")
 def test_pyacl_may_hold_a_device_that_the_objects_close():
     assert acl.rt.set_device(0) == 0
     with acl.Device(0) as device:
@@ -119,6 +120,7 @@ def test_a_device_that_pyacl_has_reset_is_opened_again(opened):
         stream.synchronize()
 
 
+@pytest.mark.finds("leaked-memory", "leaked-object")
 def test_objects_that_outlive_their_device_close_silently():
     with acl.Device(0):
         made = [acl.Stream(), acl.Event(), acl.Buffer(64), acl.DeviceArray(4), acl.Context()]

@@ -129,6 +129,7 @@ def test_a_third_device_needs_access_to_both(blocks):
 
 
 @pytest.mark.parametrize("reset", [0, 1])
+@pytest.mark.finds("leaked-memory")
 def test_access_ends_with_either_device(blocks, reset):
     assert acl.rt.set_device(1) == 0
     assert acl.rt.device_enable_peer_access(0, 0) == 0

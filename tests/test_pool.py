@@ -11,6 +11,7 @@ pytestmark = pytest.mark.needs_sim
 SIZE = 4 << 20
 FOLLOW, OPPORTUNISTIC, INTERNAL, THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH = range(1, 9)
 TO_DEVICE, TO_HOST = 1, 2
+taken = set()
 
 
 def properties(limit=0, device=0):
@@ -28,7 +29,15 @@ def take(pool, stream, size=SIZE):
     """Allocate and return the address."""
     place = ffi.new("void **")
     assert lib.aclrtMemPoolMallocAsync(place, size, pool, pointer(stream)) == 0, acl.get_recent_err_msg()
-    return int(ffi.cast("uintptr_t", place[0]))
+    address = int(ffi.cast("uintptr_t", place[0]))
+    taken.add(address)
+    return address
+
+
+def free_taken():
+    """Free what a test has allocated by ``take`` and has not freed."""
+    while taken:
+        acl.rt.free(taken.pop())
 
 
 def refuse(pool, stream, size=SIZE):
@@ -40,7 +49,13 @@ def refuse(pool, stream, size=SIZE):
 
 
 def give(address, stream):
+    taken.discard(address)
     return lib.aclrtMemPoolFreeAsync(pointer(address), pointer(stream))
+
+
+def give_at_once(address):
+    taken.discard(address)
+    return acl.rt.free(address)
 
 
 def get(pool, attribute):
@@ -86,12 +101,15 @@ def pool(stream):
     pool = create()
     assert put(pool, THRESHOLD, 1 << 40) == 0
     yield pool
+    free_taken()
     lib.aclrtMemPoolDestroy(pool)
 
 
 # ---- lives ----
 
 
+@pytest.mark.finds("uninitialised-read", "use-after-free")
+@pytest.mark.finds("race", count=None)
 def test_memory_can_be_used_at_once_and_until_its_free(pool, stream):
     address = take(pool, stream)
     assert address % 512 == 0
@@ -104,6 +122,7 @@ def test_memory_can_be_used_at_once_and_until_its_free(pool, stream):
     refused(acl.rt.memset(address, SIZE, 0, 1), 107000, "not allocated (any more)")
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_a_task_behind_the_free_fails(pool, stream):
     address = take(pool, stream)
     hold(stream)
@@ -136,9 +155,11 @@ def test_the_same_stream_gets_memory_again_before_its_free_has_run(pool, stream)
     release(stream)
     assert acl.rt.synchronize_stream(stream) == 0
     assert (byte(kept), byte(again)) == (1, 2)
+    assert acl.rt.free(kept) == 0
     assert get(pool, USED) == SIZE
 
 
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_a_task_between_two_lives_fails(pool, stream):
     hold(stream)
     first = take(pool, stream)
@@ -166,6 +187,7 @@ def test_many_lives_wait_in_one_queue(pool, stream):
     assert (get(pool, USED), get(pool, RESERVED)) == (0, SIZE)
 
 
+@pytest.mark.finds("use-after-free")
 def test_discarded_work_gives_its_memory_back(pool, stream):
     hold(stream)
     address = take(pool, stream)
@@ -177,9 +199,9 @@ def test_discarded_work_gives_its_memory_back(pool, stream):
 
 def test_rt_free_returns_memory_to_the_pool_at_once(pool, stream):
     address = take(pool, stream)
-    assert acl.rt.free(address) == 0
+    assert give_at_once(address) == 0
     assert (get(pool, USED), get(pool, RESERVED)) == (0, SIZE)
-    refused(acl.rt.free(address), 107000, "was freed already")
+    refused(give_at_once(address), 107000, "was freed already")
     refused(give(address, stream), 107000, "was freed already")
     assert take(pool, stream) == address
 
@@ -189,7 +211,7 @@ def test_memory_is_freed_once(pool, stream):
     hold(stream)
     assert give(address, stream) == 0
     refused(give(address, stream), 107000, "was freed already")
-    refused(acl.rt.free(address), 107000, "was freed already")
+    refused(give_at_once(address), 107000, "was freed already")
     release(stream)
     refused(give(address + 512, stream), 107000, "expected the address of a block made by aclrtMemPoolMallocAsync")
 
@@ -271,6 +293,7 @@ def test_without_other_memory_a_stream_waits_for_the_free(stream, other):
     release(stream)
     assert acl.rt.synchronize_stream(other) == 0
     assert byte(address) == 2
+    free_taken()
     assert lib.aclrtMemPoolDestroy(pool) == 0
 
 
@@ -290,7 +313,14 @@ def discard_the_wait_for_the_free(pool, address, stream, event, other):
     assert take(pool, other) == address
 
 
-@pytest.mark.parametrize("discard", [discard_one, discard_several, discard_the_wait_for_the_free])
+@pytest.mark.parametrize(
+    "discard",
+    [
+        discard_one,
+        pytest.param(discard_several, marks=pytest.mark.finds("use-after-free")),
+        discard_the_wait_for_the_free,
+    ],
+)
 def test_an_allocation_that_is_discarded_brings_nothing_forward(stream, other, event, discard):
     """Memory whose former life lasts is nobody's after the abort; who gets it next waits for that life."""
     pool = create(SIZE)
@@ -310,6 +340,7 @@ def test_an_allocation_that_is_discarded_brings_nothing_forward(stream, other, e
     release(stream)
     assert acl.rt.synchronize_stream(stream) == acl.rt.synchronize_stream(other) == 0
     assert byte(address) == 2
+    free_taken()
     assert lib.aclrtMemPoolDestroy(pool) == 0
 
 
@@ -387,14 +418,14 @@ def test_synchronising_gives_back_what_is_above_the_threshold(pool, stream, even
     assert put(pool, THRESHOLD, 0) == 0
     assert waits[wait]() == 0
     assert get(pool, RESERVED) == SIZE
-    assert byte(blocks[0]) in range(256)
+    assert acl.rt.memset(blocks[0], SIZE, 0, SIZE) == 0
 
 
 @pytest.mark.parametrize(("keep", "left"), [(0, 1), (SIZE, 1), (2 * SIZE, 2), (2 * SIZE + 1, 3), (9 * SIZE, 4)])
 def test_trimming_keeps_what_is_used_and_what_was_asked_for(pool, stream, keep, left):
     blocks = [take(pool, stream) for _ in range(4)]
     for address in blocks[1:]:
-        assert acl.rt.free(address) == 0
+        assert give_at_once(address) == 0
     assert lib.aclrtMemPoolTrimTo(pool, keep) == 0
     assert get(pool, RESERVED) == left * SIZE
 
@@ -412,12 +443,12 @@ def test_a_device_that_is_full_takes_what_pools_do_not_use(configure):
     assert put(pool, THRESHOLD, 1 << 40) == 0
     address = take(pool, stream, 40 << 20)
     assert acl.rt.malloc(40 << 20, 0)[1] == 207001
-    assert acl.rt.free(address) == 0
+    assert give_at_once(address) == 0
     block, ret = acl.rt.malloc(40 << 20, 0)
     assert ret == 0
     assert get(pool, RESERVED) == 0
     refused(refuse(pool, stream, 40 << 20), 207001, "nor its device has enough free memory")
-    assert acl.rt.free(block) == 0
+    assert give_at_once(block) == 0
 
 
 def test_a_limit_is_kept_by_giving_back_what_is_not_used(stream):
@@ -425,20 +456,22 @@ def test_a_limit_is_kept_by_giving_back_what_is_not_used(stream):
     first, second = take(pool, stream), take(pool, stream)
     refused(refuse(pool, stream), 207001, "maxSize")
     refused(refuse(pool, stream, 3 * SIZE), 207001, "maxSize")
-    assert acl.rt.free(first) == 0
-    assert acl.rt.free(second) == 0
+    assert give_at_once(first) == 0
+    assert give_at_once(second) == 0
     take(pool, stream, 2 * SIZE)
     assert get(pool, RESERVED) == 2 * SIZE
+    free_taken()
     assert lib.aclrtMemPoolDestroy(pool) == 0
 
 
 # ---- ends ----
 
 
+@pytest.mark.finds("race", count=None)
 def test_a_destroyed_pool_lives_on_in_what_is_used(pool, stream):
     free = acl.rt.get_mem_info(1)[0]
     used, idle = take(pool, stream), take(pool, stream)
-    assert acl.rt.free(idle) == 0
+    assert give_at_once(idle) == 0
     assert lib.aclrtMemPoolDestroy(pool) == 0
     assert free - acl.rt.get_mem_info(1)[0] == SIZE
     refused(refuse(pool, stream), 107017, "a destroyed memory pool", "expected a live memory pool")
@@ -454,7 +487,7 @@ def test_a_destroyed_pool_waits_for_all_lives(pool, stream):
     address = take(pool, stream)
     assert give(address, stream) == 0
     assert take(pool, stream) == address
-    assert acl.rt.free(address) == 0
+    assert give_at_once(address) == 0
     assert lib.aclrtMemPoolDestroy(pool) == 0
     assert free - acl.rt.get_mem_info(1)[0] == SIZE
     release(stream)
@@ -462,6 +495,7 @@ def test_a_destroyed_pool_waits_for_all_lives(pool, stream):
     assert acl.rt.get_mem_info(1)[0] == free
 
 
+@pytest.mark.finds("invalid-free", "leaked-memory", "leaked-object")
 def test_pools_end_with_their_device(device):
     stream, _ = acl.rt.create_stream()
     pool = create()
@@ -470,7 +504,7 @@ def test_pools_end_with_their_device(device):
     assert acl.rt.reset_device_force(0) == 0
     assert acl.rt.set_device(0) == 0
     refused(lib.aclrtMemPoolTrimTo(pool, 0), 107017, "a destroyed memory pool")
-    refused(acl.rt.free(address), 107000)
+    refused(give_at_once(address), 107000)
 
 
 def test_captures_refuse_both(pool, stream, other):

@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.expect import NULL, in_thread, pointer, refused
-from test_pool import SIZE, create, properties, take
+from test_pool import SIZE, create, free_taken, give, properties, take
 
 import acl
 from acl._lib import ffi, lib
@@ -17,6 +17,7 @@ def pool(stream):
     """Make a pool."""
     pool = create()
     yield pool
+    free_taken()
     lib.aclrtMemPoolDestroy(pool)
 
 
@@ -107,9 +108,11 @@ def test_no_bytes_are_no_call(pool, stream):
     assert place[0] == pointer(77)
 
 
+@pytest.mark.finds("use-after-free")
 def test_memory_is_freed_in_the_default_stream_too(pool, stream):
     address = take(pool, stream)
-    assert lib.aclrtMemPoolFreeAsync(pointer(address), NULL) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert give(address, 0) == 0
     assert acl.rt.synchronize_stream(0) == 0
     refused(acl.rt.memset(address, SIZE, 0, 1), 107000, "not allocated (any more)")
 

@@ -160,6 +160,7 @@ def test_taking(queue, arguments, text):
     assert lib.acltdtDequeueData(queue, BYTES, 64, SIZE, NULL, 0, 0) == 0
 
 
+@pytest.mark.finds("use-after-free")
 def test_memory_of_the_device_is_checked(queue):
     block, _ = acl.rt.malloc(64, 0)
     refused(lib.acltdtEnqueueData(queue, pointer(block), 97, NULL, 0, 0, 0), PARAM, "dataSize is 97")

@@ -235,6 +235,7 @@ def test_status_is_the_process_or_one_of_each_context(make, soc, elsewhere):
     assert acl.rt.destroy_context(context) == 0
 
 
+@pytest.mark.finds("use-after-free")
 def test_the_address_of_a_context_follows_the_status(make):
     npu = make(P910)
     address = ffi.new("void **")

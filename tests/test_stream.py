@@ -264,9 +264,11 @@ def test_stop_mode_fails_the_whole_context(device):
     assert acl.rt.synchronize_stream(0) == 0
     assert acl.rt.destroy_event(event) == 0
     assert acl.rt.destroy_context(context) == 0
-    assert acl.rt.create_context(0)[1] == 0
+    context, ret = acl.rt.create_context(0)
+    assert ret == 0
     stream, _ = acl.rt.create_stream()
     assert acl.rt.synchronize_stream(stream) == 0
+    assert acl.rt.destroy_stream(stream) == acl.rt.destroy_context(context) == 0
     assert len(tasks) == 3
 
 

@@ -89,6 +89,7 @@ def test_chips_that_cannot_stop_tasks_say_so_and_destroy_streams(configure, soc)
     del task
 
 
+@pytest.mark.finds("invalid-free", "leaked-memory", "leaked-object")
 def test_new_work_is_refused_until_the_device_is_reset(failed, words, event):
     stream = failed()
     for _ in range(2):
@@ -343,7 +344,7 @@ def whole_context(stream):
         queued_event,
         awaited_notify,
         labels,
-        device_memory,
+        pytest.param(device_memory, marks=pytest.mark.finds("freed-in-use", count=None)),
         registered_memory,
         virtual_memory,
         pool_memory,
@@ -359,9 +360,9 @@ def whole_context(stream):
         fed_model,
         kernel_binary,
         filled_queue,
-        initialised_process,
+        pytest.param(initialised_process, marks=pytest.mark.finds("leaked-object", count=2)),
         other_context,
-        whole_context,
+        pytest.param(whole_context, marks=pytest.mark.finds("leaked-object", count=2)),
     ],
 )
 def test_everything_is_cleaned_up(failed, device, make):

@@ -133,6 +133,7 @@ def test_streams_hand_a_value_to_and_fro(memory, stream, other):
 
 
 @pytest.mark.strict
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_a_wait_for_memory_that_is_freed_fails(stream, other, words):
     block, _ = acl.rt.malloc(64, 0)
     assert acl.rt.memset(block, 64, 0, 64) == 0

@@ -137,6 +137,7 @@ def test_values_are_waited_for_in_a_mapping(made, stream):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("use-after-free")
 def test_a_captured_copy_runs_on_what_is_mapped_then(made, stream):
     source, target = made.mapped()[1], made.mapped()[1]
     assert acl.mdl.ri_capture_begin(stream, 0) == 0
@@ -158,6 +159,7 @@ def test_a_captured_copy_runs_on_what_is_mapped_then(made, stream):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("again", [False, True])
+@pytest.mark.finds("freed-in-use", "use-after-free")
 def test_a_task_after_the_unmapping_fails(made, stream, again):
     handle, address = made.mapped()
     assert put(address, b"kept") == 0
@@ -173,6 +175,7 @@ def test_a_task_after_the_unmapping_fails(made, stream, again):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("use-after-free")
 def test_a_task_over_several_mappings_misses_one(made, stream):
     start = made.reserve()
     for place in range(3):
@@ -205,6 +208,7 @@ def test_unmapping_under_a_running_task_harms_nobody(made, stream):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("leaked-memory", "use-after-free")
 def test_the_last_reset_ends_memory_and_mappings(made):
     handle, address = made.mapped()
     assert rt.reset_device_force(0) == 0
@@ -405,6 +409,7 @@ def test_its_device_has_access_at_once(made):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("use-after-free", count=2)
 def test_nobody_may_use_what_was_mapped_without_access(made, stream):
     handle = made.physical()
     address = made.map_closed(made.reserve(), handle)

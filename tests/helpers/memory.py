@@ -21,6 +21,11 @@ class Memory:
         self.blocks.append(address)
         return address
 
+    def free(self, address):
+        """Free device memory before the end; return ret."""
+        self.blocks.remove(address)
+        return acl.rt.free(address)
+
     def pinned(self, size):
         """Return pinned host memory, as (address, view)."""
         address, ret = acl.rt.malloc_host(size)

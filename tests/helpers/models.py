@@ -59,11 +59,17 @@ class Dataset:
         assert acl.rt.memcpy(array.ctypes.data, array.nbytes, self.addresses[place], array.nbytes, DEVICE_TO_HOST) == 0
         return array
 
+    def free(self, place):
+        """Free the memory of a buffer before the end; return ret."""
+        address, self.addresses[place] = self.addresses[place], None
+        return acl.rt.free(address)
+
     def close(self):
         """Destroy the dataset, its buffers and their memory."""
         for address, buffer in zip(self.addresses, self.buffers):
             assert acl.destroy_data_buffer(buffer) == 0
-            acl.rt.free(address)
+            if address is not None:
+                acl.rt.free(address)
         assert acl.mdl.destroy_dataset(self.handle) == 0
 
 
@@ -75,6 +81,8 @@ class Model:
         self.desc = describe(model)
         mdl = acl.mdl
         self.inputs = Dataset(mdl.get_input_size_by_index(self.desc, i) for i in range(mdl.get_num_inputs(self.desc)))
+        for place, size in enumerate(self.inputs.sizes):
+            self.inputs.put(place, numpy.zeros(size, "u1"))
         self.outputs = Dataset(
             mdl.get_output_size_by_index(self.desc, i) for i in range(mdl.get_num_outputs(self.desc))
         )
