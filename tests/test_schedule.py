@@ -259,12 +259,13 @@ def test_a_child_of_a_fork_leaves_the_log_alone(configure, tmp_path):
     log = tmp_path / "log"
     configure(schedule="random:1", schedule_log=log)
     acl.rt.set_device(0)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if acl.rt.set_device(0) == 0 else 1)
-    assert os.waitpid(child, 0)[1] == 0
     stream, ret = acl.rt.create_stream()
     assert acl.rt.memset_async(0, 4, 7, 4, stream) != 0
+    child = os.fork()
+    if child == 0:
+        opened = acl.rt.set_device(0) == 0 and acl.rt.memset(0, 4, 7, 4) != 0
+        os._exit(0 if opened else 1)
+    assert os.waitpid(child, 0)[1] == 0
     acl.sim.reset()
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["#", "failed", "hash"]
 

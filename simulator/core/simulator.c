@@ -123,6 +123,7 @@ static const struct sim_room rooms[] = {
      .rm_after_fork = sim_schedule_after_fork,
      .rm_open = sim_schedule_open,
      .rm_finalize = sim_schedule_finalize,
+     .rm_devices_closed = sim_schedule_devices_closed,
      .rm_reset = sim_schedule_reset},
     {.rm_name = "engine/event",
      .rm_after_fork = sim_event_after_fork,

@@ -382,7 +382,7 @@ static void *walk(void *unused)
         sim_worker_run_timers();
         bool waits = look_around(&sum);
         set_busy(waits && sum == seen);
-        while (waits && sum == seen && sim_engine_run_any(1))
+        while (waits && sum == seen && atomic_load(&patrol.pa_stop) == 0 && sim_engine_run_any(1))
             continue;
         set_busy(false);
         seen = waits ? sum : UINT64_MAX;
@@ -456,9 +456,13 @@ void sim_schedule_finalize(void)
     end_patrol(true);
 }
 
-void sim_schedule_reset(void)
+void sim_schedule_devices_closed(void)
 {
     end_patrol(false);
+}
+
+void sim_schedule_reset(void)
+{
     atomic_store_explicit(&sim_engine_scheduler, NULL, memory_order_release);
     sim_schedule_log_close();
     sim_schedule_log_rename();

@@ -52,6 +52,7 @@ bool sim_schedule_is_log(const char *path);
 
 int sim_schedule_open(void);
 void sim_schedule_finalize(void);
+void sim_schedule_devices_closed(void);
 void sim_schedule_reset(void);
 void sim_schedule_after_fork(void);
 

@@ -27,6 +27,7 @@
 
 static struct sim_lock lock;
 static FILE *file;
+static bool is_child; /* of a fork: the log is the parent's */
 static uint64_t hash;
 static uint32_t numbers;
 static struct {
@@ -146,7 +147,7 @@ static void listen(const char *function, aclError code)
 void sim_schedule_log_open(void)
 {
     char path[512], schedule[512];
-    if (file != NULL || sim_config_get("schedule_log", path, sizeof path) != ACL_SUCCESS ||
+    if (is_child || file != NULL || sim_config_get("schedule_log", path, sizeof path) != ACL_SUCCESS ||
         sim_config_get("schedule", schedule, sizeof schedule) != ACL_SUCCESS || strcmp(path, "none") == 0)
         return;
     FILE *opened = sim_output_open(path);
@@ -183,7 +184,8 @@ void sim_schedule_log_close(void)
 void sim_schedule_log_after_fork(void)
 {
     sim_lock_renew(&lock);
-    file = NULL; /* the parent's, which goes on */
+    file = NULL;
+    is_child = true;
     if (numbers != 0)
         memset(names, 0, sizeof names);
     numbers = 0;
