@@ -8,7 +8,7 @@ EVENT, STREAM, LEVEL, ALL = "test_event", "test_stream", "test_level", "test_str
 MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_exchange"
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
-RESIZE, HEAP, TRACE = "test_row_resize", "test_heap", "test_trace"
+RESIZE, HEAP, TRACE, SCHEDULE = "test_row_resize", "test_heap", "test_trace", "test_schedule"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -425,4 +425,21 @@ GROUP_MUTANTS = (
     # the trace
     Mutant("chunk reused while it is written", "add_chunk", "&& !atomic_load(&is_writing)", "", (TRACE,)),
     Mutant("dropped events not counted", "add_chunk", "thread->th_dropped += fresh->ch_records;", "", (TRACE,)),
+    # schedules
+    Mutant(
+        "a hold outlives the host that has passed it",
+        "decide",
+        "all->hd_first->ho_ticket <= sim_gate_level(&stream->st_gate)",
+        "false",
+        (SCHEDULE,),
+    ),
+    Mutant("polls run nothing", "poll", "polls > PATIENCE ? polls - PATIENCE : 0", "0", (SCHEDULE,)),
+    Mutant("a replay's branches are not chosen", "choose", "index = 0", "index = count - 1", (SCHEDULE,)),
+    Mutant(
+        "a wait runs one chain only",
+        "wait_along",
+        "may_raise(&look.lk_end) && sim_engine_run_any(1)",
+        "false",
+        (SCHEDULE,),
+    ),
 )

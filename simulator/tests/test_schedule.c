@@ -1,5 +1,6 @@
 /* Schedules that hold tasks back: what runs when under `lazy`, repeated orders under `random` and `replay`, waits of
  * every kind, the patrol, and several host threads. */
+#include "address/memory.h"
 #include "capture.h"
 #include "engine/schedule.h"
 
@@ -183,9 +184,40 @@ static void test_branches_of_a_replay_are_chosen(void)
     }
 }
 
-static void *make_callbacks(void *unused)
+static aclError clear(void *slot)
 {
-    (void)unused;
+    atomic_store((_Atomic uint64_t *)sim_memory_reach(slot), 0);
+    return 0;
+}
+
+/* The loop ends when a task of another stream clears its condition, which is held back, too. */
+static void test_a_loop_lets_other_streams_run(void)
+{
+    aclmdlRI instance, body;
+    aclmdlRICondHandle condition;
+    uint64_t *slot;
+    begin_under("lazy");
+    aclrtStream one = make_stream(), two = make_stream(), inside = make_stream();
+    begin(one);
+    CHECK_CODE(aclmdlRICaptureGetInfo(one, NULL, &instance), 0);
+    CHECK_CODE(aclmdlRICondHandleCreate(instance, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition), 0);
+    CHECK_CODE(aclmdlRICondHandleGetCondPtr(condition, &slot), 0);
+    aclmdlRICondTaskParams parameters = {condition, ACL_MODEL_RI_COND_TYPE_WHILE, 1, &body};
+    CHECK_CODE(aclmdlRIAddCondTask(parameters, one, 0), 0);
+    CHECK_CODE(aclmdlRICaptureToModelRIBegin(inside, body, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+    queue(inside, "a");
+    CHECK_CODE(aclmdlRICaptureEnd(inside, NULL), 0);
+    instance = end(one);
+    execute(instance, one);
+    launch(two, clear, slot, 0);
+    synchronize(one);
+    CHECK(ran[0] == 'a' && atomic_load(&ran_count) < 8);
+    destroy(instance);
+}
+
+static void *make_callbacks(void *subscribed)
+{
+    latch_wait(subscribed, 1);
     CHECK_CODE(aclrtProcessReport(10000), 0);
     return NULL;
 }
@@ -200,8 +232,10 @@ static void test_callbacks_run_when_their_stream_does(void)
 {
     begin_under("lazy");
     aclrtStream one = make_stream();
-    pthread_t thread = start(make_callbacks, NULL);
+    struct latch subscribed = LATCH;
+    pthread_t thread = start(make_callbacks, &subscribed);
     CHECK_CODE(aclrtSubscribeReport((uint64_t)thread, one), 0);
+    latch_open(&subscribed);
     queue(one, "a");
     CHECK_CODE(aclrtLaunchCallback(call_letter, "b", ACL_CALLBACK_BLOCK, one), 0);
     queue(one, "c");
@@ -485,6 +519,7 @@ int main(void)
     test_a_wait_for_what_any_task_may_do();
     test_replays_are_held_back_and_destroying_waits_for_them();
     test_branches_of_a_replay_are_chosen();
+    test_a_loop_lets_other_streams_run();
     test_callbacks_run_when_their_stream_does();
     test_a_wait_at_a_queue_runs_what_is_ready();
     test_a_patrol_runs_what_nobody_waits_for();
