@@ -126,8 +126,8 @@ static inline aclError sim_engine_may_wait(void)
     return unlikely(sim_thread.th_in_kernel) ? sim_engine_refusal(SIM_WAIT_KERNEL) : ACL_SUCCESS;
 }
 
-/* A host thread polls the stream: wakes a worker for it. In a schedule that holds tasks back, the host runs some of them
- * after it has polled several times in vain. */
+/* A host thread polls the stream: wakes a worker for it. In a schedule that holds tasks back, the host runs some of
+ * them after it has polled several times in vain. */
 void sim_engine_polled(struct sim_stream *stream);
 
 /* Makes a parked stream ready: its gate has passed, or its wait was given up. Called by gate.c and worker.c. */

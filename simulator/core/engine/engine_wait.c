@@ -16,8 +16,8 @@
  * has entered these gates it checks the streams once more, because they may have changed in between.
  *
  * Without workers, a stream runs by itself up to a limit that the schedule sets (sim_stream_limit): in the thread that
- * submits or resumes it. What lies beyond is run by hosts that wait: what the chain needs, and where the chain ends at a
- * gate that any task may raise, one ready task after another.
+ * submits or resumes it. What lies beyond is run by hosts that wait: what the chain needs, and where the chain ends at
+ * a gate that any task may raise, one ready task after another.
  *
  * A waiter belongs to the sleeping host, on its stack. Locks: those of the gates and of the streams, one at a time. */
 #include "base/clock.h"
@@ -185,8 +185,8 @@ static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct 
            (look->lk_flags == 0 || !has_changed(&look->lk_flag));
 }
 
-/* Sleeps at `gate`, and at the end of the chain if there is one, until one of them wakes this host, a deadline comes, or
- * the level of `given_up` is higher than `seen` (SIM_FOREVER: whatever it is). */
+/* Sleeps at `gate`, and at the end of the chain if there is one, until one of them wakes this host, a deadline comes,
+ * or the level of `given_up` is higher than `seen` (SIM_FOREVER: whatever it is). */
 SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t seen,
                               uint64_t deadline)
 {

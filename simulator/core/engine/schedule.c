@@ -1,17 +1,17 @@
 /* The schedules `lazy`, `random:<seed>` and `replay:<file>`: where each stream is held back, and until when.
  *
- * For each queued task the schedule decides whether its stream is held back there: `lazy` does so for every stream that
- * is not held back already, `random` by chance, and `replay` as its file says. A stream that is held back continues when
- * the schedule releases it, which only happens when a task is queued, or as far as a waiting host needs it. Then its next
- * hold counts. A hold that a host has passed ends with the next task of its stream. A schedule is therefore a list of
- * holds, each of which may be left out: so `ascendcl explore` makes it shorter.
+ * For each queued task the schedule decides whether its stream is held back there: `lazy` does so for every stream
+ * that is not held back already, `random` by chance, and `replay` as its file says. A stream that is held back
+ * continues when the schedule releases it, which only happens when a task is queued, or as far as a waiting host needs
+ * it. Then its next hold counts. A hold that a host has passed ends with the next task of its stream. A schedule is
+ * therefore a list of holds, each of which may be left out: so `ascendcl explore` makes it shorter.
  *
- * The file of `replay` is read when a device opens. The lists of the streams, the chances and the counts are guarded by
- * `lock`. A replay of an instance chooses with its own lock held; the log's lock is taken inside.
+ * The file of `replay` is read when a device opens. The lists of the streams, the chances and the counts are guarded
+ * by `lock`. A replay of an instance chooses with its own lock held; the log's lock is taken inside.
  *
- * A program that never waits, but sleeps or reads memory until something changes, needs a thread that runs what is held
- * back: the patrol. Every second it looks whether anything has changed, and if not, it runs whatever is ready. The first
- * task starts it; its start and its end are guarded by `lock`, too. */
+ * A program that never waits, but sleeps or reads memory until something changes, needs a thread that runs what is
+ * held back: the patrol. Every second it looks whether anything has changed, and if not, it runs whatever is ready. The
+ * first task starts it; its start and its end are guarded by `lock`, too. */
 #include "schedule.h"
 #include "base/config.h"
 #include "base/thread.h"

@@ -20,8 +20,8 @@ struct sim_scheduler {
     uint32_t (*sd_choose)(uint32_t count);
 };
 
-/* A task by its names, which are the same in each run: the number of its stream, in the order in which streams got their
- * first tasks, and its number in the stream. Both count from 1. */
+/* A task by its names, which are the same in each run: the number of its stream, in the order in which streams got
+ * their first tasks, and its number in the stream. Both count from 1. */
 struct sim_position {
     uint32_t po_stream;
     uint64_t po_task;

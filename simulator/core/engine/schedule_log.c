@@ -2,9 +2,10 @@
  *
  * A line is `hold 1#2` (stream 1 is held back before its second task), `hold 1#2 until 2#5` (until the fifth task of
  * stream 2 is queued), `pick 3 0` (the third choice among ready segments of replays took the first of them), `run 1#2
- * aclrtMemcpyAsync` (a task has run), `step` (one step of a replay), `refuse` (a task was not run, because its memory was
- * freed), `failed aclrtMemcpy 107000`, or `hash` with the hash of all lines from `run` to `failed`. Holds and picks are
- * what `replay:` reads; the file has them as soon as they are decided, so that a program that crashes leaves them, too.
+ * aclrtMemcpyAsync` (a task has run), `step` (one step of a replay), `refuse` (a task was not run, because its memory
+ * was freed), `failed aclrtMemcpy 107000`, or `hash` with the hash of all lines from `run` to `failed`. Holds and picks
+ * are what `replay:` reads; the file has them as soon as they are decided, so that a program that crashes leaves them,
+ * too.
  *
  * `lock`, a leaf, guards the names, the file and the hash. Its functions are called with locks of streams, of replays
  * and of any room that fails. */
