@@ -50,7 +50,8 @@
     return `${Number((value / unit).toPrecision(4))} ${name}`;
   }
   const time = (ns) => scaled(ns, [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
-  const size = (bytes) => scaled(bytes, [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]]);
+  const sizes = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"], [1, "B"]];
+  const size = (bytes) => scaled(bytes, sizes);
 
   // ---- drawing ----
 
@@ -110,7 +111,8 @@
       if (letters > 2) {
         const name = data.texts[lane.name[i]];
         pen.fillStyle = kind === "failed" ? "#fff" : "#222";
-        pen.fillText(name.length > letters ? name.slice(0, letters - 1) + "…" : name, Math.max(left, 0) + 4, top + ROW / 2);
+        const shown = name.length > letters ? name.slice(0, letters - 1) + "…" : name;
+        pen.fillText(shown, Math.max(left, 0) + 4, top + ROW / 2);
       }
     }
     return count;
@@ -236,16 +238,20 @@
     const at = ns(left), near = ns(left + 3) - at;
     if (lane.bytes) {
       const i = below(lane.times, at) - 1;
-      return i < 0 ? null : {lane, start: lane.times[i], length: 0, lines: [["in use", size(lane.bytes[i])]], name: lane.title};
+      const lines = [["in use", size(lane.bytes[i])]];
+      return i < 0 ? null : {lane, start: lane.times[i], length: 0, name: lane.title, lines};
     }
     if (y - lane.top < TITLE) {
       const mark = lane.marks.find(([moment]) => Math.abs(moment - at) <= 2 * near);
-      return mark ? {lane, start: mark[0], length: 0, depth: 0, name: data.texts[mark[1]], lines: pairs(mark[2])} : null;
+      if (!mark) return null;
+      return {lane, start: mark[0], length: 0, depth: 0, name: data.texts[mark[1]], lines: pairs(mark[2])};
     }
     const depth = Math.floor((y - lane.top - TITLE) / ROW);
     for (let i = below(lane.start, at + near) - 1; i >= 0 && lane.reach[i] >= at - near; i--)
-      if (lane.depth[i] === depth && lane.start[i] + lane.length[i] >= at - near)
-        return {lane, start: lane.start[i], length: lane.length[i], depth, name: data.texts[lane.name[i]], lines: pairs(lane.args[i])};
+      if (lane.depth[i] === depth && lane.start[i] + lane.length[i] >= at - near) {
+        const name = data.texts[lane.name[i]], lines = pairs(lane.args[i]);
+        return {lane, start: lane.start[i], length: lane.length[i], depth, name, lines};
+      }
     return null;
   }
 
@@ -310,10 +316,9 @@
     pointers.set(event.pointerId, place(event));
     const after = [...pointers.values()];
     moved += Math.abs(after[0] - before[0]);
-    if (after.length === 2)
-      zoom(Math.max(1, Math.abs(after[0] - after[1])) / Math.max(1, Math.abs(before[0] - before[1])), (after[0] + after[1]) / 2);
-    else
-      move((before[0] - after[0]) / width);
+    const apart = ([left, right]) => Math.max(1, Math.abs(left - right));
+    if (after.length === 2) zoom(apart(after) / apart(before), (after[0] + after[1]) / 2);
+    else move((before[0] - after[0]) / width);
   });
   canvas.addEventListener("pointerup", (event) => {
     if (pointers.delete(event.pointerId) && moved < 4) {

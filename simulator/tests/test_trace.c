@@ -207,7 +207,8 @@ static void test_names_without_a_variant(void)
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"whole.json", "small.json", "late/t.json", "late", "newest.json", "names.json", ""};
+    static const char *const names[] = {"whole.json", "small.json",  "late/t.json", "late",
+                                        "newest.json", "names.json", ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         CHECK(remove(path) == 0);

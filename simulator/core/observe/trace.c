@@ -576,7 +576,7 @@ void sim_trace_after_fork(void)
     atomic_store(&on, false);
 }
 
-/* The last events of a program that exits. Destructors without a priority run before: that of leaks reports findings. */
+/* The last events of a program that exits. Destructors without a priority, such as that of leaks, run before. */
 __attribute__((destructor(101))) static void complete(void)
 {
     if (atomic_load(&recorded) != written)
