@@ -163,7 +163,8 @@ static bool is_product(const char *name)
 /* The number of multiply-adds, and the bytes of an element that they are made with; 0 for other operators. */
 static uint64_t count_products(const struct sim_op *op, const void *argument, uint64_t *width)
 {
-    static const char *const convolutions[] = {"aclnnConvolution", "aclnnConvTbc", "aclnnConvDepthwise", "Conv2D", NULL};
+    static const char *const convolutions[] = {"aclnnConvolution", "aclnnConvTbc", "aclnnConvDepthwise", "Conv2D",
+                                               NULL};
     static const char *const attentions[] = {"FlashAttention", "InferAttention", "SwinAttention", NULL};
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     const char *name = op->op_name;

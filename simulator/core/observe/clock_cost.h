@@ -1,5 +1,5 @@
-/* How long tasks take by the clock model (clock_model.h); docs/clock.rst explains the formula and where its figures come
- * from. There is no state and no lock. */
+/* How long tasks take by the clock model (clock_model.h); docs/clock.rst explains the formula and the sources of its
+ * figures. There is no state and no lock. */
 #ifndef SIM_CLOCK_COST_H
 #define SIM_CLOCK_COST_H
 

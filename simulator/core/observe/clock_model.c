@@ -1,24 +1,25 @@
 /* The clock model: when tasks start and end in virtual time (docs/clock.rst). clock_cost.c says how long they take.
  *
  * It is a watcher. A stream's virtual time is the end of its newest task that has run; tasks are added up in the order
- * of their execution, which for each stream is the order of their submission, so that workers, schedules and the load of
- * the machine do not matter. What has passed between two streams goes from one to the other: a stream that waits for a
- * record learns when it passed, whether or not the wait was needed in this run (rm_event_waited). For flag events,
- * notifies, values, latches and callbacks, gates keep when they were raised.
+ * of their execution, which for each stream is the order of their submission. So workers, schedules and the load of the
+ * machine do not matter. What passes from one stream to another is the time of a record: a stream that waits for it
+ * learns when it passed, whether or not the wait was needed in this run (rm_event_waited). For flag events, notifies,
+ * values and latches, gates keep when they were raised (clock_gate.c).
  *
  * All host threads share one time, which rises when one of them waits. A thread that makes a callback has the time of
- * the task that queued it instead, until the function returns. A task starts no earlier than the time of the thread that
- * submits it.
+ * the task that queued it instead, until the function returns. A task starts no earlier than the time of the thread
+ * that submits it.
  *
  * A replay of an instance has a time per segment: it starts when the segments before it have ended. Bodies of
  * conditional tasks do so inside of their step.
  *
- * `lock` guards everything here, except what is of a thread. It is a leaf, taken with locks of streams, heaps and
- * replays held. If the host runs out of memory, times are missing, so that tasks start too early. */
+ * `lock` guards everything here and in clock_gate.c, except what is of a thread. It is a leaf, taken with locks of
+ * streams, heaps and replays held. If the host runs out of memory, times are missing, so that tasks start too early. */
 #include "clock_model.h"
 #include "base/config.h"
 #include "capture/capture_inner.h"
 #include "clock_cost.h"
+#include "clock_gate.h"
 #include "engine/device.h"
 #include "engine/event.h"
 
@@ -27,37 +28,19 @@
 
 #define STREAMS (1u << 16)
 #define RECORDS (1u << 20) /* of a stream; when there are more, the older half is forgotten */
-#define RAISES 1024u       /* of a gate that no task waits for */
-#define BUCKETS 1024u      /* of gates */
-
-/* A queue of times, each with the ticket that it belongs to, if it has one. */
-struct moment {
-    uint64_t mo_ticket, mo_time;
-};
-
-struct moments {
-    struct moment *ms_all;
-    uint32_t ms_first, ms_end, ms_room;
-};
 
 struct line { /* of a stream's slot */
     uint64_t ln_now;            /* when its newest task has ended */
     uint64_t ln_ready;          /* a task that is submitted from now on does not start before this */
     uint64_t ln_floor;          /* the newest of ln_floors */
-    struct moments ln_floors;   /* from a task on, the time before which none starts */
-    struct moments ln_records;  /* when records, and other tasks that take no time, have passed */
+    struct sim_moments ln_floors;   /* from a task on, the time before which none starts */
+    struct sim_moments ln_records;  /* when records, and other tasks that take no time, have passed */
     uint64_t ln_ticket;         /* the task that runs, and when it began */
     uint64_t ln_began;
     uint64_t ln_cost;           /* of the work that runs on this stream, its task or a step of a replay */
     uint64_t ln_called;         /* the task whose callback was queued last; 0: it is over */
-    struct moments ln_calls;    /* when callbacks were queued that have not begun */
+    struct sim_moments ln_calls;    /* when callbacks were queued that have not begun */
     uint64_t ln_returned;       /* when the newest callback that it waits for has returned */
-};
-
-struct gate {
-    struct gate *ga_next;
-    uint64_t ga_key;
-    struct moments ga_raised;
 };
 
 struct replay { /* of an instance's slot */
@@ -74,7 +57,6 @@ struct replay { /* of an instance's slot */
 _Atomic bool sim_clock_model_on;
 static struct sim_lock lock;
 static struct line *lines[STREAMS], spare; /* `spare` is for all streams without memory */
-static struct gate *gates[BUCKETS];
 static struct replay **replays;
 static uint32_t replay_count;
 static uint64_t host;
@@ -91,43 +73,6 @@ static void raise_to(uint64_t *time, uint64_t other)
         *time = other;
 }
 
-/* ---- queues of times ---- */
-
-static void push(struct moments *moments, uint64_t ticket, uint64_t time)
-{
-    if (moments->ms_end == moments->ms_room && moments->ms_first > moments->ms_room / 4) {
-        moments->ms_end -= moments->ms_first;
-        memmove(moments->ms_all, moments->ms_all + moments->ms_first, moments->ms_end * sizeof *moments->ms_all);
-        moments->ms_first = 0;
-    } else if (moments->ms_end == moments->ms_room) {
-        uint32_t room = moments->ms_room == 0 ? 4 : 2 * moments->ms_room;
-        struct moment *longer = realloc(moments->ms_all, room * sizeof *longer);
-        if (longer == NULL)
-            return;
-        moments->ms_all = longer;
-        moments->ms_room = room;
-    }
-    moments->ms_all[moments->ms_end++] = (struct moment){ticket, time};
-}
-
-static bool is_empty(const struct moments *moments)
-{
-    return moments->ms_first == moments->ms_end;
-}
-
-static uint64_t take(struct moments *moments)
-{
-    uint64_t time = moments->ms_all[moments->ms_first++].mo_time;
-    if (is_empty(moments))
-        moments->ms_first = moments->ms_end = 0;
-    return time;
-}
-
-static void forget(struct moments *moments)
-{
-    moments->ms_first = moments->ms_end = 0;
-}
-
 /* ---- streams and records ---- */
 
 static struct line *line_of(uint32_t index)
@@ -142,7 +87,7 @@ static struct line *line_of(uint32_t index)
 static uint64_t time_of(sim_record record)
 {
     const struct line *line = line_of((uint32_t)(record >> 48));
-    const struct moments *records = &line->ln_records;
+    const struct sim_moments *records = &line->ln_records;
     uint32_t low = records->ms_first, high = records->ms_end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -156,10 +101,10 @@ static uint64_t time_of(sim_record record)
 
 static void keep_record(struct line *line, uint64_t ticket)
 {
-    struct moments *records = &line->ln_records;
+    struct sim_moments *records = &line->ln_records;
     if (records->ms_end - records->ms_first >= RECORDS)
         records->ms_first += RECORDS / 2;
-    push(records, ticket, line->ln_now);
+    sim_clock_gate_push(records, ticket, line->ln_now);
 }
 
 /* ---- hosts ---- */
@@ -222,7 +167,7 @@ static void see_callback(const struct sim_stream *stream, bool ends, bool blocks
     sim_lock(&lock);
     struct line *line = line_of(stream->st_slot.sl_index);
     if (!ends)
-        own.th_now = is_empty(&line->ln_calls) ? line->ln_now : take(&line->ln_calls);
+        own.th_now = sim_clock_gate_is_empty(&line->ln_calls) ? line->ln_now : sim_clock_gate_take(&line->ln_calls);
     else if (blocks)
         raise_to(&line->ln_returned, own.th_now);
     own.th_calls = !ends;
@@ -237,7 +182,7 @@ static void see_submit(const struct sim_stream *stream, uint64_t ticket, const s
     uint64_t floor = *thread_time();
     raise_to(&floor, line->ln_ready);
     if (floor > line->ln_floor)
-        push(&line->ln_floors, ticket, line->ln_floor = floor);
+        sim_clock_gate_push(&line->ln_floors, ticket, line->ln_floor = floor);
     sim_unlock(&lock);
 }
 
@@ -251,50 +196,11 @@ void sim_clock_model_waited(uint64_t own_record, uint64_t waited)
     sim_unlock(&lock);
 }
 
-/* ---- gates ---- */
-
-/* How raises and waits belong together: LEVEL, a flag that the first raise sets and that stays set; COUNTED, each raise
- * is for one wait; NEWEST, a wait may be for any raise, and the newest one counts. */
-enum sort { LEVEL, COUNTED, NEWEST };
-
-static struct moments *raised_at(uint64_t key)
-{
-    struct gate **link = &gates[(key ^ key >> 12) % BUCKETS];
-    while (*link != NULL && (*link)->ga_key != key)
-        link = &(*link)->ga_next;
-    if (*link == NULL && (*link = calloc(1, sizeof **link)) != NULL)
-        (*link)->ga_key = key;
-    return *link != NULL ? &(*link)->ga_raised : NULL;
-}
-
-static void raise_gate(uint64_t key, enum sort sort, uint64_t time)
-{
-    struct moments *raised = raised_at(key);
-    if (raised == NULL || (sort == LEVEL && !is_empty(raised)))
-        return;
-    if (sort == NEWEST || raised->ms_end - raised->ms_first >= RAISES)
-        forget(raised);
-    push(raised, 0, time);
-}
-
-static uint64_t pass_gate(uint64_t key, enum sort sort)
-{
-    struct moments *raised = raised_at(key);
-    if (raised == NULL || is_empty(raised))
-        return 0;
-    return sort == COUNTED ? take(raised) : raised->ms_all[raised->ms_first].mo_time;
-}
-
-static void lower_gate(uint64_t key)
-{
-    struct moments *raised = raised_at(key);
-    if (raised != NULL)
-        forget(raised);
-}
+/* ---- tasks that raise gates or wait at them ---- */
 
 /* The gate of a task, or 0; whether it raises it or waits at it. */
-static uint64_t gate_of(const struct sim_op *op, const void *argument, const struct sim_edge *edge, enum sort *sort,
-                        bool *raises)
+static uint64_t gate_of(const struct sim_op *op, const void *argument, const struct sim_edge *edge,
+                        enum sim_gate_sort *sort, bool *raises)
 {
     bool value = op->op_kind == SIM_TASK_VALUE_WRITE || op->op_kind == SIM_TASK_VALUE_WAIT;
     bool notify = op->op_kind == SIM_TASK_NOTIFY_RECORD || op->op_kind == SIM_TASK_NOTIFY_WAIT;
@@ -302,11 +208,11 @@ static uint64_t gate_of(const struct sim_op *op, const void *argument, const str
               op->op_kind == SIM_TASK_NOTIFY_RECORD;
     if (edge->eg_kind == SIM_EDGE_RAISES || edge->eg_kind == SIM_EDGE_AWAITS) {
         bool flag = op->op_kind == SIM_TASK_FLAG_RECORD || op->op_kind == SIM_TASK_FLAG_WAIT;
-        *sort = flag ? LEVEL : COUNTED;
+        *sort = flag ? SIM_GATE_LEVEL : SIM_GATE_COUNTED;
         return (uintptr_t)edge->eg_gate;
     }
     bool counts = strncmp(op->op_name, "aclrtCnt", 8) == 0; /* a notify with a value that records add to */
-    *sort = value || counts ? NEWEST : COUNTED;
+    *sort = value || counts ? SIM_GATE_NEWEST : SIM_GATE_COUNTED;
     return value || notify ? op->op_number(argument) | (value ? UINT64_C(1) : UINT64_C(2)) << 62 : 0;
 }
 
@@ -424,9 +330,9 @@ uint64_t sim_clock_model_of_run(const struct sim_run *run)
 
 static void apply_floors(struct line *line, uint64_t ticket)
 {
-    struct moments *floors = &line->ln_floors;
-    while (!is_empty(floors) && floors->ms_all[floors->ms_first].mo_ticket <= ticket)
-        raise_to(&line->ln_now, take(floors));
+    struct sim_moments *floors = &line->ln_floors;
+    while (!sim_clock_gate_is_empty(floors) && floors->ms_all[floors->ms_first].mo_ticket <= ticket)
+        raise_to(&line->ln_now, sim_clock_gate_take(floors));
 }
 
 static struct sim_edge edge_of(const struct sim_op *op, const void *argument)
@@ -442,7 +348,7 @@ static void see_start(const struct sim_run *run, const struct sim_task *task, co
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
     bool works = sim_clock_cost_is_work(op->op_kind);
     uint64_t cost = works ? sim_clock_cost_of_task(op, argument, context->cx_device->dv_id) : 0;
-    enum sort sort;
+    enum sim_gate_sort sort;
     bool raises;
     own.th_steps = 0;
     sim_lock(&lock);
@@ -455,12 +361,12 @@ static void see_start(const struct sim_run *run, const struct sim_task *task, co
     line->ln_cost = cost;
     uint64_t now = *time_of_run(run), gate = gate_of(op, argument, &edge, &sort, &raises);
     if (gate != 0 && raises)
-        raise_gate(gate, sort, now);
+        sim_clock_gate_raise(gate, sort, now);
     if (op->op_kind == SIM_TASK_RESET)
-        lower_gate((uintptr_t)&sim_event_of_task(argument)->ev_flag);
+        sim_clock_gate_lower((uintptr_t)&sim_event_of_task(argument)->ev_flag);
     if (op->op_kind == SIM_TASK_CALLBACK && line->ln_called != run->rn_ticket) {
         line->ln_called = run->rn_ticket; /* started again after it was parked, it queues no further call */
-        push(&line->ln_calls, 0, now);
+        sim_clock_gate_push(&line->ln_calls, 0, now);
     }
     sim_unlock(&lock);
 }
@@ -471,7 +377,7 @@ static void see_end(const struct sim_run *run, const struct sim_task *task, cons
     const struct sim_op *op = task->ta_op;
     struct sim_edge edge = edge_of(op, argument);
     bool is_step = sim_thread.th_walker != NULL, works = sim_clock_cost_is_work(op->op_kind), raises;
-    enum sort sort;
+    enum sim_gate_sort sort;
     sim_lock(&lock);
     struct line *line = line_of(run->rn_stream->st_slot.sl_index);
     uint64_t *now = time_of_run(run), gate = gate_of(op, argument, &edge, &sort, &raises);
@@ -479,7 +385,7 @@ static void see_end(const struct sim_run *run, const struct sim_task *task, cons
     if (works)
         *now += own.th_steps != 0 ? own.th_steps : line->ln_cost;
     if (gate != 0 && !raises)
-        raise_to(now, pass_gate(gate, sort));
+        raise_to(now, sim_clock_gate_pass(gate, sort));
     if (edge.eg_kind == SIM_EDGE_AFTER && sim_record_passed(edge.eg_record)) /* not if the wait has timed out */
         raise_to(now, time_of(edge.eg_record));
     if (op->op_kind == SIM_TASK_CALLBACK) {
@@ -508,11 +414,11 @@ static void see_create(const struct sim_table *table, uint64_t handle)
     if (table == &sim_streams) {
         struct line *line = line_of(index);
         line->ln_now = line->ln_ready = line->ln_floor = 0;
-        forget(&line->ln_floors);
-        forget(&line->ln_calls);
+        sim_clock_gate_empty(&line->ln_floors);
+        sim_clock_gate_empty(&line->ln_calls);
     } else if (table == &sim_events) {
         const struct sim_event *event = sim_table_at(&sim_events, index);
-        lower_gate((uintptr_t)&event->ev_flag);
+        sim_clock_gate_lower((uintptr_t)&event->ev_flag);
     }
     sim_unlock(&lock);
 }
@@ -555,16 +461,6 @@ static void free_lines(void)
     }
 }
 
-static void free_gates(void)
-{
-    for (uint32_t i = 0; i < BUCKETS; i++)
-        for (struct gate *gate; (gate = gates[i]) != NULL;) {
-            gates[i] = gate->ga_next;
-            free(gate->ga_raised.ms_all);
-            free(gate);
-        }
-}
-
 static void free_replays(void)
 {
     for (uint32_t i = 0; i < replay_count; i++) {
@@ -582,7 +478,7 @@ void sim_clock_model_reset(void)
     set_on(false);
     sim_lock(&lock);
     free_lines();
-    free_gates();
+    sim_clock_gate_reset();
     free_replays();
     host = 0;
     sim_unlock(&lock);
@@ -594,7 +490,7 @@ void sim_clock_model_after_fork(void)
     sim_lock_renew(&lock);
     set_on(false);
     memset(lines, 0, sizeof lines);
-    memset(gates, 0, sizeof gates);
+    sim_clock_gate_abandon();
     replays = NULL;
     replay_count = 0;
     host = 0;

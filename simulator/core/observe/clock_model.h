@@ -1,6 +1,6 @@
-/* The clock model: times of events, profiles and traces from a virtual clock, which the setting clock=model switches on.
- * A task starts when the task before it in its stream has ended, the program has submitted it, and what it waits for has
- * passed; it takes the time of clock_cost.h. Everything is in nanoseconds from the opening of the first device on. */
+/* The clock model: the setting clock=model takes the times of events, profiles and traces from a virtual clock. A task
+ * starts when the task before it in its stream has ended, the program has submitted it, and what it waits for has
+ * passed; it takes the time of clock_cost.h. Times are nanoseconds; all begin at 0. */
 #ifndef SIM_CLOCK_MODEL_H
 #define SIM_CLOCK_MODEL_H
 

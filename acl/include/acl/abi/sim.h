@@ -313,8 +313,8 @@ ACL_API(8, 1) size_t aclsimFaultCount(void);
  *  Returns 100000 if `index` is not below their number, or if `length`, of the array `text`, is too small. */
 ACL_API(8, 1) aclError aclsimGetFault(size_t index, char *text, size_t length, uint64_t *counted, uint64_t *struck);
 
-/** The time in nanoseconds of the calling thread by the setting clock: of the monotonic clock, or with "model" the virtual
- *  time up to which the host has waited, which begins at 0. */
+/** The time in nanoseconds of the calling thread by the setting clock: that of the monotonic clock, or with "model" the
+ *  virtual time up to which the host has waited, which begins at 0. */
 ACL_API(8, 1) uint64_t aclsimClock(void);
 
 /** Write the events so far into the file that the setting trace names. This also happens in aclFinalize and
