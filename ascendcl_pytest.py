@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import pytest
 
-CHECKS = ("memory", "race", "init", "sync", "leak")
+CHECKS = ("memory", "race", "init", "sync", "leak", "deadlock")
 VARIABLE = "ACL_SIM_CHECK"
 SCHEDULE = "_acl_schedule"  # the parameter of a test with the marker acl_schedule
 MARKERS = (

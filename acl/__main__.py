@@ -120,6 +120,7 @@ EXEC_SETTINGS = {
     "findings": ("FILE", "where checkers write, instead of stderr: text, or by the end of the name .json or .sarif"),
     "suppress": ("FILE", "findings to leave out"),
     "on_finding": ("ACTION", "continue, raise or abort"),
+    "watchdog": ("TIME", "report all waits when nothing has happened for so long, such as 30s"),
     "trace": ("FILE", "write a timeline for Perfetto; %%p in the name stands for the number of the process"),
 }
 

@@ -54,31 +54,46 @@ static const struct line_slot *line_of(PyFrameObject *frame)
     return slot;
 }
 
-/* With on_finding=raise: lets this thread raise an exception for the findings that were made since the last call. It is
- * raised when the call in progress has returned; its class collects the findings. */
-static void line_raise(size_t found)
+/* With on_finding=raise: the class of the exception for the findings that were made since the last call, which collects
+ * them, as a new reference; NULL without an exception if there are none. */
+static PyObject *line_error(void)
 {
     static size_t raised;
     char action[16] = "";
-    size_t since = raised;
+    size_t found = acl_backend.aclsimFindingCount(), since = raised;
     raised = found; /* fewer than before: they were forgotten */
     if (found <= since || acl_backend.aclsimGetConfig("on_finding", action, sizeof action) != 0 ||
         strcmp(action, "raise") != 0)
-        return;
+        return NULL;
     PyObject *module = PyImport_ImportModule("acl.sim.findings");
     PyObject *error = module != NULL ? PyObject_GetAttrString(module, "FindingError") : NULL;
     PyObject *count = PyLong_FromSize_t(since);
-    if (error != NULL && count != NULL && PyObject_SetAttrString(error, "since", count) == 0)
-        PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), error);
+    if (error != NULL && (count == NULL || PyObject_SetAttrString(error, "since", count) != 0))
+        Py_CLEAR(error);
     PyErr_Clear();
     Py_XDECREF(count);
-    Py_XDECREF(error);
     Py_XDECREF(module);
+    return error;
+}
+
+/* For a call that waits, between two slices of its wait: ends it with an exception for new findings, such as a deadlock
+ * of the call itself. Returns 0, or -1 with the exception set. */
+static int acl_line_interrupt(void)
+{
+    PyObject *error = *(const volatile int32_t *)acl_line_wanted != 0 ? line_error() : NULL;
+    if (error == NULL)
+        return 0;
+    PyErr_SetNone(error);
+    Py_DECREF(error);
+    return -1;
 }
 
 static void line_find(void)
 {
-    line_raise(acl_backend.aclsimFindingCount());
+    PyObject *error = line_error();
+    if (error != NULL) /* raised when the call in progress has returned */
+        PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), error);
+    Py_XDECREF(error);
     PyFrameObject *frame = PyEval_GetFrame();
     const struct line_slot *slot = NULL;
     int is_library = 0;

@@ -364,7 +364,7 @@ static int pycall_interrupted(void)
         PyErr_SetNone(PyExc_SystemExit);
         return -1;
     }
-    return PyErr_CheckSignals();
+    return PyErr_CheckSignals() != 0 ? -1 : acl_line_interrupt();
 }
 
 /* The instance into which a stream is captured, or NULL. */

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs_sim
 
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "schedule_log", "workers", "vectors", "clock", "limits", "queue",
-    "check", "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "trace_limit", "python",
+    "check", "on_finding", "findings", "suppress", "watchdog", "poison", "strict", "faults", "trace", "trace_limit", "python",
     "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
@@ -54,6 +54,7 @@ def test_defaults(monkeypatch):
         "on_finding": "continue",
         "findings": "stderr",
         "suppress": "none",
+        "watchdog": "none",
         "poison": "0",
         "strict": "0",
     }
@@ -72,7 +73,7 @@ def test_defaults(monkeypatch):
         ("queue", "documented"),
         ("unsupported", "warn"),
         ("check", "all"), ("check", "leak,race"), ("on_finding", "abort"), ("findings", "found.json"),
-        ("suppress", "known.txt"), ("poison", "1"), ("strict", "1"), ("faults", "malloc:3; task:any@stream2#4"),
+        ("suppress", "known.txt"), ("watchdog", "30s"), ("watchdog", "500ms"), ("poison", "1"), ("strict", "1"), ("faults", "malloc:3; task:any@stream2#4"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
@@ -121,11 +122,13 @@ def test_memory_units(text, size):
         ("limits", "small", '"default" or "documented"'),
         ("queue", "7", '"unbounded" or "documented"'),
         ("check", "races", '"memory", "race"'),
-        ("check", "race,", '"memory", "race"'),
+        ("check", "race,", '"leak" and "deadlock"'),
         ("check", "", '"none", "all"'),
         ("on_finding", "stop", '"continue", "raise" or "abort"'),
         ("findings", "", '"stderr", or a file'),
         ("suppress", "", "a file of suppressions"),
+        ("watchdog", "30", "a time such as 30s or 500ms"),
+        ("watchdog", "0s", "a time such as 30s or 500ms"),
         ("poison", "yes", '"0" or "1"'),
         ("strict", "yes", '"0" or "1"'),
         ("faults", "all", "such as malloc:3"),

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from corpus import MARK, init, leak, memory, race
+from corpus import MARK, deadlock, init, leak, memory, race
 from helpers import object_models
 from helpers.programs import Compiler, run, sanitized
 
@@ -100,6 +100,18 @@ def test_init(checked, name, right):
 
 
 @FAULTY_AND_RIGHT
+@programs_of(deadlock)
+def test_deadlock(configure, name, right):
+    configure(check="all", findings=os.devnull, on_finding="raise")
+    setting = deadlock.Setting()
+    with contextlib.nullcontext() if right else pytest.raises(acl.sim.FindingError):  # it ends the wait of the program
+        deadlock.TABLE[name].function(setting, right)
+    if right:
+        setting.finish()
+    judge(deadlock.TABLE[name], right)
+
+
+@FAULTY_AND_RIGHT
 @programs_of(leak)
 def test_leak(checked, name, right):
     assert acl.init() == 0 and acl.rt.set_device(0) == 0
@@ -170,7 +182,7 @@ def test_in_c(results, name):
 
 
 def test_the_corpus_is_large_enough_and_each_program_has_its_lines():
-    tables = [module.TABLE for module in (memory, race, init, leak)]
+    tables = [module.TABLE for module in (memory, race, init, leak, deadlock)]
     assert len(NAMES_IN_C) >= LEAST_IN_C
     assert sum(map(len, tables)) + len(NAMES_IN_C) >= LEAST
     assert [name for table in tables for name, fault in table.items() if not fault.marked()] == []

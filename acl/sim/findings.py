@@ -22,7 +22,7 @@ class Note:
 class Finding:
     """What a checker found."""
 
-    check: str  #: the checker: ``"memory"``, ``"race"``, ``"init"``, ``"sync"`` or ``"leak"``
+    check: str  #: the checker: ``"memory"``, ``"race"``, ``"init"``, ``"sync"``, ``"leak"`` or ``"deadlock"``
     rule: str  #: the kind of mistake, such as ``"use-after-free"``; suppressions name it
     level: str  #: ``"error"`` or ``"warning"``
     text: str  #: what is wrong

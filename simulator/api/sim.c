@@ -300,6 +300,18 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     return 0;
 }
 
+/* The call that a wait of this kind without a time-out is a slice of, or NULL. */
+static const char *sliced_call(aclsimWaitKind kind)
+{
+    static const char *const calls[] = {
+        [ACLSIM_WAIT_STREAM] = "aclrtSynchronizeStream",
+        [ACLSIM_WAIT_EVENT] = "aclrtSynchronizeEvent",
+        [ACLSIM_WAIT_DEVICE] = "aclrtSynchronizeDevice",
+        [ACLSIM_WAIT_REPORT] = "aclrtProcessReport",
+    };
+    return (size_t)kind < sizeof calls / sizeof *calls ? calls[kind] : NULL;
+}
+
 static bool wait_for_kind(aclsimWaitKind kind, void *handle, uint64_t deadline, enum sim_role role)
 {
     struct sim_context *context = sim_context_peek();
@@ -336,7 +348,10 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds,
     if (timeout > 0)
         end = sim_thread.th_wait_since + (uint64_t)timeout * 1000000u;
     enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
-    return wait_for_kind(kind, handle, slice < end ? slice : end, role) || sim_clock_left(end) == 0;
+    sim_thread.th_sliced = timeout < 0 ? sliced_call(kind) : NULL;
+    bool ready = wait_for_kind(kind, handle, slice < end ? slice : end, role) || sim_clock_left(end) == 0;
+    sim_thread.th_sliced = NULL;
+    return ready;
 }
 
 void *aclsimTranslate(const void *devPtr)

@@ -441,6 +441,29 @@ static void a_result_that_is_cleared_too_late(bool right)
     aclrtSynchronizeStream(one);
 }
 
+/* ---- deadlock ---- */
+
+static void a_flag_that_nobody_records(bool right)
+{
+    aclrtEvent flag;
+    MUST(aclrtCreateEventWithFlag(&flag, ACL_EVENT_SYNC));
+    aclrtStreamWaitEvent(one, flag); /* first */
+    if (right)
+        MUST(aclrtRecordEvent(flag, two));
+    aclrtSynchronizeStream(one); /* second */
+    MUST(aclrtDestroyEvent(flag));
+}
+
+static void a_notify_recorded_behind_its_wait(bool right)
+{
+    aclrtNotify notify;
+    MUST(aclrtCreateNotify(&notify, 0));
+    aclrtWaitAndResetNotify(notify, one, 0); /* first */
+    aclrtRecordNotify(notify, right ? two : one); /* second */
+    aclrtSynchronizeStream(one);
+    MUST(aclrtDestroyNotify(notify));
+}
+
 /* ---- leak ---- */
 
 static const int64_t n = 1;
@@ -514,6 +537,8 @@ static const struct {
     ROW(scratch_that_an_operator_writes_first, "init", "uninitialised-read", ""),
     ROW(an_input_that_is_filled_again, "sync", "host-write-before-copy", ""),
     ROW(a_result_that_is_cleared_too_late, "sync", "host-write-to-destination", ""),
+    ROW(a_flag_that_nobody_records, "deadlock", "endless-wait", ""),
+    ROW(a_notify_recorded_behind_its_wait, "deadlock", "circular-wait", ""),
     ROW(a_stream, "leak", "leaked-object", ""),
     ROW(a_context, "leak", "leaked-object", ""),
     ROW(an_event, "leak", "leaked-object", ""),
@@ -530,10 +555,16 @@ static const struct {
 static void run(size_t number, bool right)
 {
     bool leaks = strcmp(programs[number].check, "leak") == 0;
+    bool hangs = strcmp(programs[number].check, "deadlock") == 0 && !right;
+    pthread_t rescuer;
+    if (hangs)
+        pthread_create(&rescuer, NULL, rescue, NULL);
     start();
     if (!leaks)
         open_setting();
     programs[number].run(right);
+    if (hangs)
+        pthread_join(rescuer, NULL);
     if (!leaks)
         close_setting();
     /* Reports leaks, also those of the setting. A faulty program may leave a block that it could not free. */

@@ -52,6 +52,7 @@ enum sim_check {
     SIM_CHECK_INIT = 4,
     SIM_CHECK_SYNC = 8,
     SIM_CHECK_LEAK = 16,
+    SIM_CHECK_DEADLOCK = 32,
     SIM_CHECK_STRICT = 1 << 16, /* ignored codes: the setting "strict" */
 };
 
@@ -76,6 +77,7 @@ struct sim_config {
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
     bool cf_warns;                /* calls of functions without behaviour are also reported on stderr */
     uint32_t cf_checks;           /* enum sim_check, as bits */
+    uint64_t cf_watchdog;         /* nanoseconds without progress after which waits are reported; 0: never */
     enum sim_on_finding cf_on_finding;
     bool cf_poison;               /* new memory is filled with a pattern */
     bool cf_trace;                /* calls and tasks are traced */

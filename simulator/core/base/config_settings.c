@@ -127,7 +127,7 @@ static bool parse_queue(const char *text, struct sim_config *config)
     return config->cf_queue != 0 || strcmp(text, "unbounded") == 0;
 }
 
-static const char *const checks[] = {"memory", "race", "init", "sync", "leak"};
+static const char *const checks[] = {"memory", "race", "init", "sync", "leak", "deadlock"};
 #define CHECKS (sizeof checks / sizeof *checks)
 
 /* "none", "all", or names separated by commas. */
@@ -167,6 +167,22 @@ static bool parse_path(const char *text, struct sim_config *config)
 {
     (void)config;
     return *text != '\0';
+}
+
+/* "none", or a number with a unit. */
+static bool parse_watchdog(const char *text, struct sim_config *config)
+{
+    const uint64_t second = UINT64_C(1000000000), day = 86400 * second;
+    uint64_t value = 0;
+    config->cf_watchdog = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
+    bool ends = sim_config_parse_number(text, &value, &text);
+    uint64_t unit = !ends ? 0 : strcmp(text, "s") == 0 ? second : strcmp(text, "ms") == 0 ? second / 1000 : 0;
+    if (unit == 0 || value == 0 || value > day / unit)
+        return false;
+    config->cf_watchdog = value * unit;
+    return true;
 }
 
 static bool parse_poison(const char *text, struct sim_config *config)
@@ -225,13 +241,14 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
     [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
     [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
     [CHECK] = {"check", "none",
-               "\"none\", \"all\", or some of \"memory\", \"race\", \"init\", \"sync\" and \"leak\" with commas "
-               "between them (\"deadlock\" is not available yet)",
+               "\"none\", \"all\", or some of \"memory\", \"race\", \"init\", \"sync\", \"leak\" and \"deadlock\" with "
+               "commas between them",
                parse_check},
     [ON_FINDING] = {"on_finding", "continue", "\"continue\", \"raise\" or \"abort\"", parse_on_finding},
     [FINDINGS] = {"findings", "stderr", "\"stderr\", or a file; one that ends in .json or .sarif has that format",
                   parse_path},
     [SUPPRESS] = {"suppress", "none", "\"none\", or a file of suppressions", parse_path},
+    [WATCHDOG] = {"watchdog", "none", "\"none\", or a time such as 30s or 500ms, up to a day", parse_watchdog},
     [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
     [STRICT] = {"strict", "0", "\"0\" or \"1\"", parse_strict},
     [FAULTS] = {"faults", "none",

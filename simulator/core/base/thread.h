@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Starts a thread that may use every CPU of the process, even if its creator is pinned to some, and that blocks all
- * signals. Returns 0 or an error number. */
+ * signals. Its th_is_own is set, and its name begins with "acl-". Returns 0 or an error number. */
 int sim_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 
 /* The number of CPUs of the process when the library was loaded; 0 if it is unknown. */

@@ -30,11 +30,13 @@ struct sim_thread {
     uint32_t th_id;                  /* kernel thread id; 0: not read yet */
     uint64_t th_wait_began;          /* sim_engine_aborts + 1 when a wait in slices began; 0: none is in progress */
     uint64_t th_wait_since;          /* the time when that wait began; 0: none is in progress */
+    const char *th_sliced;           /* the call that waits in slices, during a slice, if it has no time-out */
     int32_t th_device;               /* device of the bound context, valid as long as that */
     uint32_t th_depth;               /* number of nested engine loops on this stack */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;
     bool th_is_library;              /* aclsimSetLibrary */
+    bool th_is_own;                  /* the simulator has started it (thread.h) */
     uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
     bool th_served_model;            /* it ran a model between two callbacks (sim_engine_serve) */
     const void *th_call_site;        /* of the traced call in progress (observe/trace.h); NULL: none */

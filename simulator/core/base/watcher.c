@@ -131,6 +131,27 @@ void sim_watcher_know(uint64_t record)
     TELL(wt_know, record);
 }
 
+void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends)
+{
+    TELL(wt_sleep, gate, target, ends);
+}
+
+void sim_watcher_wake(struct sim_gate *gate, uint64_t target)
+{
+    TELL(wt_wake, gate, target);
+}
+
+uint64_t sim_watcher_next_look(void)
+{
+    uint32_t on = atomic_load_explicit(&sim_watchers, memory_order_acquire);
+    uint64_t next = UINT64_MAX;
+    for (const struct sim_watcher *watcher; (watcher = sim_watcher_next(&on)) != NULL;) {
+        uint64_t own = watcher->wt_next_look != NULL ? watcher->wt_next_look() : next;
+        next = own < next ? own : next;
+    }
+    return next;
+}
+
 int32_t sim_watcher_phase(const struct sim_row *row, aclrtStream stream)
 {
     uint32_t on = atomic_load_explicit(&sim_watchers, memory_order_acquire);

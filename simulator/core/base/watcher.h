@@ -13,6 +13,7 @@
 
 struct sim_block;
 struct sim_footprint;
+struct sim_gate;
 struct sim_instance;
 struct sim_range;
 struct sim_row;
@@ -52,6 +53,15 @@ struct sim_watcher {
     /* After the function has run, with its times and its code; if the task parks, only after its last call. */
     void (*wt_finish)(const struct sim_run *run, const struct sim_task *task, const void *argument,
                       const struct sim_watched *watched);
+    /* The task has to wait at the gate in `run`: its stream is about to park there. A step of a replay does so before
+     * the task that replays it. Outside every lock of the engine. */
+    void (*wt_park)(const struct sim_run *run, const struct sim_task *task, const void *argument);
+    /* The calling thread is about to sleep until the gate has reached the level; `ends`: or until its time-out. Then it
+     * has woken; it may sleep again for the same. */
+    void (*wt_sleep)(struct sim_gate *gate, uint64_t target, bool ends);
+    void (*wt_wake)(struct sim_gate *gate, uint64_t target);
+    /* A thread that is about to sleep asks when it has to wake and ask again; SIM_FOREVER: never. */
+    uint64_t (*wt_next_look)(void);
     /* A task is queued. The stream's lock is held, and no thread can run the task yet: take no lock of the engine. */
     void (*wt_submit)(const struct sim_stream *stream, uint64_t ticket, const struct sim_task *task);
     /* Memory was allocated, mapped or registered. A block without a record may be in use
@@ -140,6 +150,9 @@ void sim_watcher_access(const struct sim_range *ranges, size_t count) __attribut
 void sim_watcher_copy(const struct sim_footprint *from, const struct sim_footprint *to) __attribute__((cold));
 void sim_watcher_expose(uint32_t birth) __attribute__((cold));
 void sim_watcher_know(uint64_t record) __attribute__((cold));
+void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends) __attribute__((cold));
+void sim_watcher_wake(struct sim_gate *gate, uint64_t target) __attribute__((cold));
+uint64_t sim_watcher_next_look(void) __attribute__((cold)); /* the earliest one */
 /* 0, or the code with which the phase of an operator fails; the stream is NULL in the first phase. */
 int32_t sim_watcher_phase(const struct sim_row *row, aclrtStream stream) __attribute__((cold));
 void sim_watcher_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code)

@@ -211,7 +211,8 @@ bool sim_worker_is_wanted(void);
 
 /* Registers the deadline of a stream that has parked. */
 void sim_worker_add_timer(struct sim_stream *stream);
-/* Resumes every parked stream whose deadline has passed, as expired. Returns the next deadline. */
+/* Resumes every parked stream whose deadline has passed, as expired. Returns the next deadline, or the time when a
+ * watcher wants to look again. */
 uint64_t sim_worker_run_timers(void);
 
 /* ---- between engine.c and worker.c ---- */

@@ -193,10 +193,15 @@ SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const stru
     struct sleep sleep = {.sl_count = 0};
     if (enter(&sleep, gate, target) && (seen == SIM_FOREVER || enter(&sleep, &given_up, seen + 1)) &&
         (look == NULL || enter_chain(&sleep, gate, look))) {
+        bool watched = sim_watcher_any();
+        if (unlikely(watched))
+            sim_watcher_sleep(gate, target, deadline != SIM_FOREVER && sim_thread.th_sliced == NULL);
         uint64_t timer = sim_worker_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
         if (left != 0)
             sim_futex_wait(&sleep.sl_word, 0, left);
+        if (unlikely(watched))
+            sim_watcher_wake(gate, target);
     }
     while (sleep.sl_count-- != 0)
         sim_gate_leave(sleep.sl_gates[sleep.sl_count], &sleep.sl_waiters[sleep.sl_count]);

@@ -97,7 +97,7 @@ struct sim_footprint {
 typedef void sim_visit_footprint(const struct sim_footprint *footprint, void *context);
 
 /* What a task's position means for the order of other tasks, beside its place in its stream. Kinds of tasks whose order
- * follows from op_kind alone (values, notifies, callbacks) need none. */
+ * follows from op_kind alone (values, callbacks) need none. */
 struct sim_edge {
     enum sim_edge_kind {
         SIM_EDGE_NONE,

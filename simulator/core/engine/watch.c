@@ -65,6 +65,9 @@ aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *a
     if (unlikely(asked != ACL_SUCCESS && task->ta_op->op_drop != NULL))
         task->ta_op->op_drop(argument);
     watched.wd_end = timed ? sim_clock_now() : 0;
+    for (rest = watched.wd_code == SIM_PARK ? on : 0; (watcher = sim_watcher_next(&rest)) != NULL;)
+        if (watcher->wt_park != NULL)
+            watcher->wt_park(run, task, argument);
     uint32_t told = timed && watched.wd_code != SIM_PARK ? on : 0;
     for (rest = told; (watcher = sim_watcher_next(&rest)) != NULL;)
         if (watcher->wt_time != NULL)

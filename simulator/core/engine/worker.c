@@ -275,15 +275,17 @@ static bool expire(struct sim_stream *stream, uint64_t now)
 
 uint64_t sim_worker_run_timers(void)
 {
-    uint64_t next = SIM_FOREVER;
+    uint64_t next = SIM_FOREVER, look = sim_watcher_any() ? sim_watcher_next_look() : SIM_FOREVER;
     uint32_t most = atomic_load_explicit(&timers.tm_count, memory_order_acquire);
     if (likely(most == 0))
-        return next;
+        return look;
     uint64_t now = sim_clock_now();
     bool again = false;
     for (struct sim_stream *stream; most-- != 0 && (stream = take_expired(now, &next)) != NULL;)
         again = !expire(stream, now) || again;
-    return again && next > now + TICK_NS ? now + TICK_NS : next;
+    if (again && next > now + TICK_NS)
+        next = now + TICK_NS;
+    return look < next ? look : next;
 }
 
 /* ---- workers ---- */

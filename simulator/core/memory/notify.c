@@ -394,15 +394,48 @@ static aclError renew(void *argument)
     return ACL_SUCCESS;
 }
 
-#define NOTIFY_OP(name, run, kind)                                                                                     \
-    {.op_name = name, .op_run = run, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew,                     \
+static struct sim_edge edge_at(const struct notify_task *task, enum sim_edge_kind kind)
+{
+    const struct sim_notify *notify = sim_table_find(&tables[task->nk_class], task->nk_handle);
+    return (struct sim_edge){.eg_kind = notify != NULL ? kind : SIM_EDGE_NONE,
+                             .eg_gate = notify != NULL ? &notify->nt_gate : NULL};
+}
+
+static struct sim_edge edge_of_change(const void *argument)
+{
+    return edge_at(argument, SIM_EDGE_RAISES);
+}
+
+static struct sim_edge edge_of_wait(const void *argument)
+{
+    return edge_at(argument, SIM_EDGE_AWAITS);
+}
+
+/* `edge`: NULL for a change that no wait needs. */
+#define NOTIFY_OP(name, run, edge, kind)                                                                               \
+    {.op_name = name, .op_run = run, .op_edge = edge, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew,    \
      .op_number = its_number}
 
-bool sim_notify_setter(const struct sim_gate *gate, sim_record *record, bool *guessed)
+static struct sim_notify *notify_of(const struct sim_gate *gate)
 {
     struct sim_notify *notify = NULL;
     for (int class = SIM_NOTIFY_PLAIN; class <= SIM_NOTIFY_COUNTING && notify == NULL; class++)
         notify = sim_table_slot_of(&tables[class], gate);
+    return notify;
+}
+
+bool sim_notify_is_shared(struct sim_gate *gate)
+{
+    const struct sim_notify *notify = notify_of(gate);
+    sim_lock(&gate->gt_lock);
+    bool shared = notify != NULL && (is_shared(notify) || notify->nt_exported);
+    sim_unlock(&gate->gt_lock);
+    return shared;
+}
+
+bool sim_notify_setter(const struct sim_gate *gate, sim_record *record, bool *guessed)
+{
+    struct sim_notify *notify = notify_of(gate);
     if (notify == NULL)
         return false;
     *record = atomic_load_explicit(&notify->nt_record, memory_order_acquire);
@@ -419,7 +452,7 @@ static aclError queue_change(const struct sim_op *op, const struct notify_task *
 
 aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *site)
 {
-    static const struct sim_op op = NOTIFY_OP("aclrtRecordNotify", run_change, SIM_TASK_NOTIFY_RECORD);
+    static const struct sim_op op = NOTIFY_OP("aclrtRecordNotify", run_change, edge_of_change, SIM_TASK_NOTIFY_RECORD);
     struct notify_task task = {
         .nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, .nk_value = 1};
     return queue_change(&op, &task, stream, site);
@@ -428,7 +461,8 @@ aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *s
 aclError sim_notify_change(aclrtCntNotify handle, const aclrtCntNotifyRecordInfo *change, struct sim_target stream,
                            void *site)
 {
-    static const struct sim_op op = NOTIFY_OP("aclrtCntNotifyRecord", run_change, SIM_TASK_NOTIFY_RECORD);
+    static const struct sim_op op =
+        NOTIFY_OP("aclrtCntNotifyRecord", run_change, edge_of_change, SIM_TASK_NOTIFY_RECORD);
     struct notify_task task = {.nk_handle = handle, .nk_class = SIM_NOTIFY_COUNTING, .nk_mode = change->mode,
                                .nk_value = change->value};
     return queue_change(&op, &task, stream, site);
@@ -437,8 +471,8 @@ aclError sim_notify_change(aclrtCntNotify handle, const aclrtCntNotifyRecordInfo
 aclError sim_notify_reset(enum sim_notify_resetter by, aclrtNotify handle, struct sim_target stream, void *site)
 {
     static const struct sim_op ops[] = {
-        [SIM_NOTIFY_RESET_BATCH] = NOTIFY_OP("aclrtNotifyBatchReset", run_change, SIM_TASK_OTHER),
-        [SIM_NOTIFY_RESET_COUNTER] = NOTIFY_OP("aclrtCntNotifyReset", run_change, SIM_TASK_OTHER),
+        [SIM_NOTIFY_RESET_BATCH] = NOTIFY_OP("aclrtNotifyBatchReset", run_change, NULL, SIM_TASK_OTHER),
+        [SIM_NOTIFY_RESET_COUNTER] = NOTIFY_OP("aclrtCntNotifyReset", run_change, edge_of_change, SIM_TASK_OTHER),
     };
     struct notify_task task = {
         .nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE,
@@ -472,7 +506,7 @@ static aclError check_home(aclrtNotify handle, struct sim_target stream)
 aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target stream, void *site)
 {
     SIM_TRY(check_home(handle, stream));
-    static const struct sim_op op = NOTIFY_OP("aclrtWaitAndResetNotify", run_wait, SIM_TASK_NOTIFY_WAIT);
+    static const struct sim_op op = NOTIFY_OP("aclrtWaitAndResetNotify", run_wait, edge_of_wait, SIM_TASK_NOTIFY_WAIT);
     struct notify_task task = {.nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_WAIT_EQUAL_MODE, .nk_value = 1,
                                .nk_clears = true, .nk_timeout = nanoseconds(seconds)};
     return sim_engine_submit(stream, &op, &task, sizeof task, site, NULL);
@@ -481,7 +515,8 @@ aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target
 aclError sim_notify_wait_for(aclrtCntNotify handle, const aclrtCntNotifyWaitInfo *until, struct sim_target stream,
                              void *site)
 {
-    static const struct sim_op op = NOTIFY_OP("aclrtCntNotifyWaitWithTimeout", run_wait, SIM_TASK_NOTIFY_WAIT);
+    static const struct sim_op op =
+        NOTIFY_OP("aclrtCntNotifyWaitWithTimeout", run_wait, edge_of_wait, SIM_TASK_NOTIFY_WAIT);
     struct notify_task task = {.nk_handle = handle, .nk_class = SIM_NOTIFY_COUNTING, .nk_mode = until->mode,
                                .nk_value = until->value, .nk_clears = until->isClear != 0,
                                .nk_timeout = nanoseconds(until->timeout)};

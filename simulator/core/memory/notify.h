@@ -38,6 +38,9 @@ aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target
 aclError sim_notify_wait_for(aclrtCntNotify handle, const aclrtCntNotifyWaitInfo *until, struct sim_target stream,
                              void *site);
 
+/* True if other processes can change the notify that a gate belongs to. Takes the lock of the gate. */
+bool sim_notify_is_shared(struct sim_gate *gate);
+
 /* Finds the newest queued change of the notify that a gate belongs to (rm_setter). */
 bool sim_notify_setter(const struct sim_gate *gate, sim_record *record, bool *guessed);
 

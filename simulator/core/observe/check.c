@@ -4,6 +4,7 @@
  * `lock` guards everything here. It is a leaf, because a checker reports with its own lock held, and perhaps with the
  * lock of a heap or a stream. The file of findings is opened by the first finding. */
 #include "check.h"
+#include "check_deadlock.h"
 #include "check_init.h"
 #include "check_sync.h"
 #include "check_write.h"
@@ -216,6 +217,8 @@ void sim_check_forget(void)
 
 /* ---- life cycle ---- */
 
+#define SIM_WATCHDOG (1u << 31) /* the setting "watchdog", beside the checks */
+
 /* The checkers, and the settings that switch them on. All of them need what is known of memory. */
 static const struct {
     uint32_t ch_checks;
@@ -227,6 +230,7 @@ static const struct {
     {SIM_CHECK_INIT, &sim_check_init},
     {SIM_CHECK_SYNC, &sim_check_sync},
     {SIM_CHECK_RACE, &sim_check_race},
+    {SIM_CHECK_DEADLOCK | SIM_WATCHDOG, &sim_check_deadlock},
 };
 
 int32_t sim_check_wants_lines;
@@ -243,7 +247,8 @@ int sim_check_open(void)
 {
     const struct sim_config *config = sim_config();
     sim_check_init_open();
-    switch_all(config->cf_checks);
+    sim_check_deadlock_open();
+    switch_all(config->cf_checks | (config->cf_watchdog != 0 ? SIM_WATCHDOG : 0));
     sim_watcher_set(&sim_check_poison, config->cf_poison ||
                                            (config->cf_checks & (SIM_CHECK_MEMORY | SIM_CHECK_INIT)) != 0);
     return 0;
@@ -260,6 +265,7 @@ void sim_check_reset(void)
     sim_check_init_reset();
     sim_check_sync_reset();
     sim_check_race_reset();
+    sim_check_deadlock_reset();
     sim_lock(&lock);
     while (suppression_count != 0)
         free(suppressions[--suppression_count]);
@@ -279,4 +285,5 @@ void sim_check_after_fork(void)
     sim_check_init_after_fork();
     sim_check_sync_after_fork();
     sim_check_race_after_fork();
+    sim_check_deadlock_after_fork();
 }

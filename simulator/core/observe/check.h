@@ -10,7 +10,7 @@
 
 /* ---- findings (check.c) ---- */
 
-#define SIM_FINDING_NOTES 6
+#define SIM_FINDING_NOTES 16
 #define SIM_FINDING_TEXT 320
 
 /* A call that has to do with a finding. */

@@ -115,7 +115,7 @@ static void see_submit(const struct sim_stream *stream, uint64_t ticket, const s
     uint32_t index = stream->st_slot.sl_index;
     uint64_t version = atomic_load_explicit(&host_version, memory_order_relaxed);
     bool teaches = taught[index] != version && !sim_thread.th_in_kernel;
-    bool waits = op->op_edge != NULL || sim_race_has_number(op->op_kind);
+    bool waits = op->op_edge != NULL || op->op_kind == SIM_TASK_VALUE_WAIT;
     if (!teaches && !waits)
         return;
     const void *argument = task->ta_is_long ? task->ta_ext : task->ta_argument;
@@ -135,7 +135,7 @@ static void see_submit(const struct sim_stream *stream, uint64_t ticket, const s
         sim_check_race_order_queue_record(line, SIM_RACE_END(ticket), edge.eg_record);
     else if (line != NULL && edge.eg_kind == SIM_EDGE_AWAITS)
         sim_check_race_order_queue_gate(line, SIM_RACE_END(ticket), (uintptr_t)edge.eg_gate);
-    else if (line != NULL && (op->op_kind == SIM_TASK_NOTIFY_WAIT || op->op_kind == SIM_TASK_VALUE_WAIT))
+    else if (line != NULL && op->op_kind == SIM_TASK_VALUE_WAIT)
         sim_check_race_order_queue_gate(line, SIM_RACE_END(ticket), sim_check_race_order_key(op, argument));
     sim_unlock(&lock);
 }
@@ -373,10 +373,10 @@ static void pass_on(const struct sim_run *run, const struct sim_op *op, const vo
         sim_check_race_order_raise((uintptr_t)&run->rn_stream->st_returned, runner->ru_known, runner->ru_agent,
                              runner->ru_clock);
         wait_in(runner, (uintptr_t)&run->rn_stream->st_posted, 0, step);
-    } else if (op->op_kind == SIM_TASK_NOTIFY_RECORD || op->op_kind == SIM_TASK_VALUE_WRITE) {
+    } else if (op->op_kind == SIM_TASK_VALUE_WRITE) {
         sim_check_race_order_raise(sim_check_race_order_key(op, argument), runner->ru_known, runner->ru_agent,
                                    runner->ru_clock);
-    } else if (step && sim_race_has_number(op->op_kind)) {
+    } else if (step && op->op_kind == SIM_TASK_VALUE_WAIT) {
         wait_in(runner, sim_check_race_order_key(op, argument), 0, true);
     }
 }
@@ -445,7 +445,7 @@ static void see_start(const struct sim_run *run, const struct sim_task *task, co
 {
     const struct sim_op *op = task->ta_op;
     if (op->op_ranges == NULL && op->op_range_count == 0 && op->op_footprints == NULL && op->op_edge == NULL &&
-        op->op_kind != SIM_TASK_CALLBACK && !sim_race_has_number(op->op_kind))
+        op->op_kind != SIM_TASK_CALLBACK)
         return;
     struct runner runner = {.ru_line = NULL};
     sim_lock(&lock);

@@ -75,15 +75,10 @@ void sim_check_race_order_queue_gate(struct sim_race_line *line, uint64_t place,
 void sim_check_race_order_reset(void);
 void sim_check_race_order_abandon(void);
 
-/* Kinds of tasks whose gate is found by their number. */
+/* Kinds of tasks whose gate is found by their number, an address. */
 static inline bool sim_race_is_value(enum sim_task_kind kind)
 {
     return kind == SIM_TASK_VALUE_WRITE || kind == SIM_TASK_VALUE_WAIT;
-}
-
-static inline bool sim_race_has_number(enum sim_task_kind kind)
-{
-    return sim_race_is_value(kind) || kind == SIM_TASK_NOTIFY_RECORD || kind == SIM_TASK_NOTIFY_WAIT;
 }
 
 /* ---- accesses ---- */

@@ -134,14 +134,13 @@ void sim_check_race_order_raise(uint64_t key, struct sim_clocks *known, uint32_t
     sim_check_race_order_learn_clock(&gate->ga_clocks, agent, clock);
 }
 
-/* The key of a notify, or of a value, whose gate also remembers the block. */
+/* The key of a value, whose gate also remembers the block. */
 uint64_t sim_check_race_order_key(const struct sim_op *op, const void *argument)
 {
-    bool value = sim_race_is_value(op->op_kind);
-    uint64_t key = (op->op_number(argument) & VALUE_ADDRESS) | (value ? UINT64_C(1) : UINT64_C(2)) << 62;
+    uint64_t key = (op->op_number(argument) & VALUE_ADDRESS) | UINT64_C(1) << 62;
     struct gate *gate = gate_of(key, true);
     size_t count;
-    if (value && gate != NULL)
+    if (gate != NULL)
         gate->ga_birth = sim_task_ranges(op, argument, &count)->rg_birth;
     return key;
 }

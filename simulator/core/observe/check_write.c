@@ -14,7 +14,7 @@ static bool failed;
 
 static const char *check_name(enum sim_check check)
 {
-    static const char *const names[] = {"memory", "race", "init", "sync", "leak"};
+    static const char *const names[] = {"memory", "race", "init", "sync", "leak", "deadlock"};
     return check == SIM_CHECK_STRICT ? "strict" : names[__builtin_ctz(check)];
 }
 
