@@ -79,13 +79,19 @@ class Explorer:
         log = read_lines(self.log)
         failed = Counter(line[len("failed ") :] for line in log if line.startswith("failed "))
         findings = Counter(map(finding, read_lines(self.found)))
-        return Run(Outcome(stdout.decode(errors="replace"), code, failed, findings), log)
+        return Run(Outcome(with_names(stdout.decode(errors="replace")), code, failed, findings), log)
 
     def replay(self, lines: list[str]) -> Outcome:
         """Run the program under the schedule of a list."""
         path = os.path.join(self.folder, "schedule")
         files.write(path, text(lines))
         return self.run(f"replay:{path}").outcome
+
+
+def with_names(output: str) -> str:
+    """Return a text with names instead of addresses and handles, which differ from run to run."""
+    names: dict[str, str] = {}
+    return re.sub(r"\b0x[0-9a-f]{6,}\b", lambda match: names.setdefault(match[0], f"address {len(names) + 1}"), output)
 
 
 def read_lines(path: str) -> list[str]:

@@ -147,6 +147,11 @@ def test_differences_are_told(ours, theirs, lines):
     assert [line for kind in explore.differences(ours, theirs).values() for line in kind] == lines
 
 
+def test_addresses_have_names():
+    text = "0x7f00aa at 0x7f00bb and 0x7f00aa, 0x10"
+    assert explore.with_names(text) == "address 1 at address 2 and address 1, 0x10"
+
+
 def test_a_list_is_made_as_short_as_possible():
     needed, tried = {"hold 3#7 until 1#9", "pick 4 0"}, []
 
