@@ -142,8 +142,11 @@ def test_the_host(clock):
 
 def test_await(clock):
     async def run(block, stream):
+        acl.sim.hold(stream.handle)
         block.fill(1, stream=stream)
-        await stream.record()
+        with stream.record() as event:
+            asyncio.get_running_loop().call_soon(acl.sim.release, stream.handle)
+            await event
         return acl.sim.clock()
 
     with acl.Buffer(1 << 20) as block, acl.Stream() as other:

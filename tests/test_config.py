@@ -15,8 +15,8 @@ pytestmark = pytest.mark.needs_sim
 
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "schedule_log", "workers", "vectors", "clock", "limits", "queue",
-    "check", "on_finding", "findings", "suppress", "watchdog", "poison", "strict", "faults", "trace", "trace_limit", "python",
-    "unsupported",
+    "check", "on_finding", "findings", "suppress", "watchdog", "poison", "strict", "faults", "trace", "trace_limit",
+    "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -73,7 +73,8 @@ def test_defaults(monkeypatch):
         ("queue", "documented"),
         ("unsupported", "warn"),
         ("check", "all"), ("check", "leak,race"), ("on_finding", "abort"), ("findings", "found.json"),
-        ("suppress", "known.txt"), ("watchdog", "30s"), ("watchdog", "500ms"), ("poison", "1"), ("strict", "1"), ("faults", "malloc:3; task:any@stream2#4"),
+        ("suppress", "known.txt"), ("watchdog", "30s"), ("watchdog", "500ms"), ("poison", "1"), ("strict", "1"),
+        ("faults", "malloc:3; task:any@stream2#4"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )

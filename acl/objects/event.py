@@ -105,6 +105,7 @@ class Event(EventOwner, Resource):
             watchers.append(watcher)
         watcher.wait(self)
         await watcher._announce()
+        self.query()  # so that the checkers and the clock of the simulator see that this thread has waited
 
     def elapsed_time(self, end: "Event") -> float:
         """Return the milliseconds from its record to that of another event, both done (``aclrtEventElapsedTime``)."""

@@ -14,7 +14,7 @@ from acl.graph import KIND_TEXTS, KINDS, LINES, count, element, plain
 from acl.markup import duration, page, size
 from acl.report.read import Slice, Trace, Track
 
-DRAWN = 200_000  # slices, marks and arrows that a page has at most
+DRAWN = 200 * 1000  # slices, marks and arrows that a page has at most
 ROWS = 30  # of a table
 COLOURS = {"call": "#dcdcdc", **KINDS, "replay": "#f6d0c0", "capture": "#bfe6e0", "failed": LINES["race"]}
 COLOURS["other"] = "#efefef"

@@ -92,7 +92,7 @@ struct sim_deadlock_host *sim_check_deadlock_thread_find(void);
 struct sim_deadlock_host *sim_check_deadlock_thread_enter(void);
 void sim_check_deadlock_thread_forget(void);     /* this one */
 void sim_check_deadlock_thread_forget_all(void); /* the list is abandoned */
-void sim_check_deadlock_thread_ended(void);      /* called without the lock: this thread is no host any more */
+void sim_check_deadlock_thread_ended(void);      /* called without the lock: this thread has ended */
 
 /* The waits of parked streams. */
 struct sim_deadlock_wait *sim_check_deadlock_parked(size_t index); /* NULL: there are no more */
@@ -113,7 +113,7 @@ void sim_check_deadlock_report_idle(uint64_t nanoseconds);
 
 /* Notes the threads of the process (check_deadlock_thread.c). */
 void sim_check_deadlock_thread_note(void);
-/* True when the process has a thread that has started since, is not ours, and is no host: it may still call. */
+/* True when the process has a thread that has started since, is not ours, and has not called yet: it may still call. */
 bool sim_check_deadlock_thread_unknown(void);
 
 #endif
