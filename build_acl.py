@@ -35,6 +35,7 @@ const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
 void acl_line_watch(const char *home);
+void acl_line_forget(void);
 extern aclsimModelFunc acl_executor;
 void acl_register_executors(void);
 void acl_pycall_main_thread(unsigned long thread), acl_pycall_exit(void);

@@ -54,14 +54,21 @@ static const struct line_slot *line_of(PyFrameObject *frame)
     return slot;
 }
 
+static size_t line_raised; /* how many of the findings were looked at for an exception */
+
+/* Called when the findings were forgotten: the next one is the first again. */
+static void acl_line_forget(void)
+{
+    line_raised = 0;
+}
+
 /* With on_finding=raise: the class of the exception for the findings that were made since the last call, which collects
  * them, as a new reference; NULL without an exception if there are none. */
 static PyObject *line_error(void)
 {
-    static size_t raised;
     char action[16] = "";
-    size_t found = acl_backend.aclsimFindingCount(), since = raised;
-    raised = found; /* fewer than before: they were forgotten */
+    size_t found = acl_backend.aclsimFindingCount(), since = line_raised;
+    line_raised = found; /* fewer than before: C code has them forgotten */
     if (found <= since || acl_backend.aclsimGetConfig("on_finding", action, sizeof action) != 0 ||
         strcmp(action, "raise") != 0)
         return NULL;

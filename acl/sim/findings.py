@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from acl._hooks import simulator_reset
 from acl._lib import ffi, lib
 from acl.sim.check import check
 
@@ -77,6 +78,13 @@ def forget_findings() -> None:
     Wraps ``aclsimForgetFindings``.
     """
     check(lib.aclsimForgetFindings(), "acl.sim.forget_findings()")
+    count_anew()
+
+
+@simulator_reset.register
+def count_anew() -> None:
+    """Raise the next finding, whatever was raised before the findings were forgotten."""
+    lib.acl_line_forget()
 
 
 def name(address: int, text: str) -> None:
