@@ -31,6 +31,8 @@ class Hook:
 device_closed = Hook()
 # A model running instance was destroyed: release what is kept alive for it. Called with its handle.
 instance_destroyed = Hook()
+# What is alive is about to be counted: release what waits for its release and can be released.
+counting_live = Hook()
 # The simulator is about to be reset: what it knows is still there.
 simulator_resetting = Hook()
 # The simulator was reset: no handle, address or device that existed before is valid.

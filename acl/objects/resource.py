@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, NoReturn, Optional, P
 import acl
 from acl import rt
 from acl._calls import in_call
-from acl._hooks import device_closed, simulator_reset
+from acl._hooks import counting_live, device_closed, simulator_reset
 from acl._lib import Owner, _acl
 from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, codes, error_of
 
@@ -174,6 +174,9 @@ def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
         finally:
             if not done:
                 retired.append(item)
+
+
+counting_live.register(sweep)
 
 
 class Dropped:

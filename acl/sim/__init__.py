@@ -5,7 +5,7 @@ Everything here needs the simulator; with the vendor's library each call raises 
 
 from typing import Optional
 
-from acl._hooks import simulator_reset, simulator_resetting
+from acl._hooks import counting_live, simulator_reset, simulator_resetting
 from acl._lib import ffi, lib
 from acl.data_types import DATA_TYPES
 from acl.sim.check import check
@@ -117,7 +117,8 @@ def live(kind: Optional[str] = None) -> int:
     ----------
     kind
         One kind, such as ``"stream"``, ``"memory"`` (blocks of devices and of pinned memory) or ``"model"``; None for
-        all. Objects of the runtime itself, such as default streams, are counted too.
+        all. Objects of the runtime itself, such as default streams, are counted too. Memory of closed objects whose
+        work is done is released before.
 
     Raises
     ------
@@ -128,6 +129,7 @@ def live(kind: Optional[str] = None) -> int:
     -----
     Wraps ``aclsimLiveCount``.
     """
+    counting_live()
     count = int(lib.aclsimLiveCount(ffi.NULL if kind is None else kind.encode()))
     known = count != 2 ** (8 * ffi.sizeof("size_t")) - 1
     check(0 if known else lib.ACL_ERROR_INVALID_PARAM, f"acl.sim.live({kind!r})")
