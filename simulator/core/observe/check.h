@@ -50,6 +50,13 @@ size_t sim_check_count(void);
 const char *sim_check_at(size_t index);
 void sim_check_forget(void);
 
+/* Forgets them, and the suppressions, which are read again. */
+void sim_check_findings_reset(void);
+void sim_check_findings_after_fork(void);
+
+/* Read by libraries that call this one. Written while no device is open, and by sim_check_ignored. */
+extern int32_t sim_check_wants_lines;
+
 /* ---- memory in reports (check_block.c) ---- */
 
 /* A block of memory, alive or freed a short time ago. */
@@ -102,10 +109,8 @@ void sim_check_race_waited(uint64_t own, uint64_t waited); /* rm_event_waited */
 void sim_check_race_reset(void);
 void sim_check_race_after_fork(void);
 
-/* ---- life cycle (entries of simulator.c) ---- */
+/* ---- life cycle (check_switch.c; entries of simulator.c) ---- */
 
-/* Read by libraries that call this one. Written while no device is open, and by sim_check_ignored. */
-extern int32_t sim_check_wants_lines;
 int sim_check_open(void); /* a device opens: the checkers of the configuration are on */
 void sim_check_reset(void);
 void sim_check_after_fork(void);
