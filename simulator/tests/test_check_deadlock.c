@@ -262,13 +262,40 @@ static void synchronize_two(void *unused)
     CHECK_CODE(aclrtSynchronizeStream(two), ACL_ERROR_RT_INTERNAL_ERROR);
 }
 
+static void synchronize_two_later(void *unused)
+{
+    (void)unused;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    sleeper_enter(&sleeper);
+    CHECK_CODE(aclrtSynchronizeStream(two), 0);
+}
+
+static void test_a_host_function_in_a_circle(void)
+{
+    start_with_rescuer(record_first);
+    await_for(first, two);
+    atomic_store(&sleeper.id, 0);
+    CHECK_CODE(aclrtLaunchHostFunc(one, synchronize_two_later, NULL), 0);
+    await_asleep(&sleeper); /* else the wait would be refused */
+    record(first, one);
+    CHECK_CODE(aclrtSynchronizeStream(one), 0);
+    pthread_join(rescuer.thread, NULL);
+    CHECK(aclsimFindingCount() == 1);
+    expect(0, "\"rule\":\"circular-wait\"");
+    expect(0, "aclrtLaunchHostFunc, task ");
+    expect(0, "waits for its callback to return");
+    expect(0, "\"queued behind\",\"text\":\"aclrtRecordNotify");
+}
+
 static void test_a_host_function_whose_wait_is_refused(void)
 {
     start_anew("deadlock", "none");
     for (int i = 0; i < 20; i++) {
         await_for(first, two);
+        CHECK_CODE(aclsimStreamHold(one), 0); /* the record is queued before the function runs */
         CHECK_CODE(aclrtLaunchHostFunc(one, synchronize_two, NULL), 0);
         record(first, one);
+        CHECK_CODE(aclsimStreamRelease(one), 0);
         CHECK_CODE(aclrtSynchronizeStream(one), 0);
         CHECK_CODE(aclrtSynchronizeStream(two), 0);
     }
@@ -357,8 +384,9 @@ static void *play(void *unused)
             record(there, ping);
         }
         await_for(there, pong);
-        CHECK_CODE(aclrtRecordEvent(event, ping), 0);
-        CHECK_CODE(aclrtStreamWaitEvent(pong, event), 0);
+        /* A notify is a flag: the next round's first record must come after this round's last wait. */
+        CHECK_CODE(aclrtRecordEvent(event, pong), 0);
+        CHECK_CODE(aclrtStreamWaitEvent(ping, event), 0);
         CHECK_CODE(aclrtLaunchHostFunc(pong, do_call, NULL), 0);
         CHECK_CODE(round % 2 == 0 ? aclrtSynchronizeStream(pong) : aclrtSynchronizeEvent(event), 0);
     }
@@ -395,6 +423,7 @@ int main(void)
     test_a_thread_that_ends_without_the_record();
     test_a_thread_that_has_not_called_yet_may_bring_it();
     test_a_callback_that_no_thread_makes();
+    test_a_host_function_in_a_circle();
     test_a_host_function_whose_wait_is_refused();
     test_a_host_function_may_record();
     test_the_watchdog_says_what_each_waits_for();

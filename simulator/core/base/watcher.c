@@ -131,9 +131,9 @@ void sim_watcher_know(uint64_t record)
     TELL(wt_know, record);
 }
 
-void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends)
+void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends, const _Atomic uint32_t *woken)
 {
-    TELL(wt_sleep, gate, target, ends);
+    TELL(wt_sleep, gate, target, ends, woken);
 }
 
 void sim_watcher_wake(struct sim_gate *gate, uint64_t target)

@@ -56,9 +56,9 @@ struct sim_watcher {
     /* The task has to wait at the gate in `run`: its stream is about to park there. A step of a replay does so before
      * the task that replays it. Outside every lock of the engine. */
     void (*wt_park)(const struct sim_run *run, const struct sim_task *task, const void *argument);
-    /* The calling thread is about to sleep until the gate has reached the level; `ends`: or until its time-out. Then it
-     * has woken; it may sleep again for the same. */
-    void (*wt_sleep)(struct sim_gate *gate, uint64_t target, bool ends);
+    /* The calling thread is about to sleep until the gate has reached the level; `ends`: or until its time-out. *woken
+     * is not 0 as soon as another thread wakes it. Then it has woken; it may sleep again for the same. */
+    void (*wt_sleep)(struct sim_gate *gate, uint64_t target, bool ends, const _Atomic uint32_t *woken);
     void (*wt_wake)(struct sim_gate *gate, uint64_t target);
     /* A thread that is about to sleep asks when it has to wake and ask again; SIM_FOREVER: never. */
     uint64_t (*wt_next_look)(void);
@@ -150,7 +150,8 @@ void sim_watcher_access(const struct sim_range *ranges, size_t count) __attribut
 void sim_watcher_copy(const struct sim_footprint *from, const struct sim_footprint *to) __attribute__((cold));
 void sim_watcher_expose(uint32_t birth) __attribute__((cold));
 void sim_watcher_know(uint64_t record) __attribute__((cold));
-void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends) __attribute__((cold));
+void sim_watcher_sleep(struct sim_gate *gate, uint64_t target, bool ends, const _Atomic uint32_t *woken)
+    __attribute__((cold));
 void sim_watcher_wake(struct sim_gate *gate, uint64_t target) __attribute__((cold));
 uint64_t sim_watcher_next_look(void) __attribute__((cold)); /* the earliest one */
 /* 0, or the code with which the phase of an operator fails; the stream is NULL in the first phase. */

@@ -195,7 +195,7 @@ SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const stru
         (look == NULL || enter_chain(&sleep, gate, look))) {
         bool watched = sim_watcher_any();
         if (unlikely(watched))
-            sim_watcher_sleep(gate, target, deadline != SIM_FOREVER && sim_thread.th_sliced == NULL);
+            sim_watcher_sleep(gate, target, deadline != SIM_FOREVER && sim_thread.th_sliced == NULL, &sleep.sl_word);
         uint64_t timer = sim_worker_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
         if (left != 0)

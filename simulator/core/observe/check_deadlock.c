@@ -137,17 +137,6 @@ static struct sim_stream *find_replayer(const struct sim_deadlock_wait *wait)
     return sim_record_passed(record) ? find_busy(true, true) : sim_record_stream(record);
 }
 
-/* True if the thread that has to make the callback is inside a function of the program: its own wait there is refused,
- * at the latest when the stream has parked (sim_caller_is_own). */
-static bool is_refused(const struct sim_deadlock_wait *wait)
-{
-    const struct sim_caller *caller = atomic_load_explicit(&wait->dw_stream->st_returner, memory_order_relaxed);
-    for (const struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
-        if (host->dh_calls && host->dh_caller == caller)
-            return true;
-    return false;
-}
-
 /* True if the wait may end. `hosts`: no host thread can end it. */
 static bool may_end(const struct sim_deadlock_wait *wait, bool hosts)
 {
@@ -170,7 +159,8 @@ static bool may_end(const struct sim_deadlock_wait *wait, bool hosts)
         replayer = find_replayer(wait);
         return find_busy(true, false) != NULL || wait_of(replayer) == NULL;
     case SIM_DEADLOCK_CALLBACK:
-        return !hosts || is_refused(wait);
+        /* Until it has parked, a wait inside the callback may still be refused (sim_caller_is_own). */
+        return !hosts || atomic_load(&wait->dw_stream->st_waiter.wt_gate) != wait->dw_gate;
     case SIM_DEADLOCK_REPORT:
         return !hosts || may_be_raised(SIM_DEADLOCK_ANY_CODE, &other);
     case SIM_DEADLOCK_HOLD:
@@ -195,6 +185,11 @@ struct sim_deadlock_wait *sim_check_deadlock_next(const struct sim_deadlock_wait
         return *by != NULL ? wait_of((*by)->dr_stream) : NULL;
     case SIM_DEADLOCK_REPLAY:
         return wait_of(find_replayer(wait));
+    case SIM_DEADLOCK_CALLBACK:
+        for (struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
+            if (host->dh_calls && host->dh_caller == sim_check_deadlock_returner(wait))
+                return &host->dh_wait;
+        break;
     default:
         break;
     }
@@ -221,7 +216,8 @@ static bool shrink(bool hosts)
 static bool all_hosts_wait(void)
 {
     for (const struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
-        if (!host->dh_waits || host->dh_wait.dw_ends || !sim_check_deadlock_is_waiting(&host->dh_wait))
+        if (!host->dh_waits || host->dh_wait.dw_ends || atomic_load(host->dh_woken) != 0 ||
+            !sim_check_deadlock_is_waiting(&host->dh_wait))
             return false;
     return sim_check_deadlock_hosts != NULL;
 }
@@ -319,7 +315,7 @@ static void see_callback(const struct sim_stream *stream, bool ends, bool blocks
     sim_unlock(&lock);
 }
 
-static void see_sleep(struct sim_gate *gate, uint64_t target, bool ends)
+static void see_sleep(struct sim_gate *gate, uint64_t target, bool ends, const _Atomic uint32_t *woken)
 {
     if (sim_thread.th_is_own && sim_thread.th_caller == NULL) {
         if (sim_check_deadlock_thread_is_known())
@@ -347,6 +343,7 @@ static void see_sleep(struct sim_gate *gate, uint64_t target, bool ends)
         wait->dw_function = function;
         wait->dw_site = site;
         host->dh_waits = true;
+        host->dh_woken = woken;
         atomic_fetch_add(&waiting, 1);
         if (!ends)
             judge();

@@ -81,6 +81,7 @@ struct sim_deadlock_host {
     const struct sim_caller *dh_caller; /* whose functions it calls, or has called; NULL: it never did */
     bool dh_calls;                      /* it is inside one */
     bool dh_waits;
+    const _Atomic uint32_t *dh_woken;   /* while it waits: not 0 if it has been woken */
     struct sim_deadlock_wait dh_wait;   /* its newest; dw_thread is the thread's */
 };
 
@@ -99,6 +100,12 @@ struct sim_deadlock_wait *sim_check_deadlock_parked(size_t index); /* NULL: ther
 /* True when the wait is in progress; a time-out does not matter. */
 bool sim_check_deadlock_is_waiting(const struct sim_deadlock_wait *wait);
 bool sim_check_deadlock_is_done(struct sim_stream *stream, uint64_t ticket);
+
+/* The queue of the callback that the stream waits for, or NULL. */
+static inline const struct sim_caller *sim_check_deadlock_returner(const struct sim_deadlock_wait *wait)
+{
+    return atomic_load_explicit(&wait->dw_stream->st_returner, memory_order_relaxed);
+}
 
 /* Whom a stuck wait waits for: NULL if no wait stands in its way. *by: the queued task that would end it, or NULL. */
 struct sim_deadlock_wait *sim_check_deadlock_next(const struct sim_deadlock_wait *wait,

@@ -37,13 +37,15 @@ static void follow(struct chain *chain, struct sim_deadlock_wait *wait)
     }
 }
 
-/* Leaves only the circle, of streams, which then begins with the lowest number, wherever it was entered. */
+/* Leaves only the circle, which then begins with the stream of the lowest number, wherever it was entered. */
 static void cut_to_circle(struct chain *chain)
 {
     struct chain whole = *chain;
     size_t length = whole.ch_count - whole.ch_circle, first = 0;
     for (size_t i = 1; i < length; i++) {
-        if (NUMBER(whole.ch_waits[whole.ch_circle + i]) < NUMBER(whole.ch_waits[whole.ch_circle + first]))
+        const struct sim_deadlock_wait *wait = whole.ch_waits[whole.ch_circle + i],
+                                       *least = whole.ch_waits[whole.ch_circle + first];
+        if (wait->dw_stream != NULL && (least->dw_stream == NULL || NUMBER(wait) < NUMBER(least)))
             first = i;
     }
     for (size_t i = 0; i < length; i++) {
@@ -123,6 +125,11 @@ static bool mark(struct chain *chain)
 
 /* ---- circles ---- */
 
+static uint32_t number_of(const struct sim_deadlock_wait *member)
+{
+    return member->dw_stream != NULL ? NUMBER(member) : member->dw_thread;
+}
+
 static void report_circle(struct chain *chain)
 {
     struct sim_finding finding;
@@ -131,8 +138,9 @@ static void report_circle(struct chain *chain)
         return;
     const struct sim_deadlock_raiser *by = chain->ch_by[0];
     for (size_t i = 0, used = 0; i < chain->ch_count; i++, used = strlen(members))
-        snprintf(members + used, sizeof members - used, "%sstream %" PRIu32, i != 0 ? ", " : "",
-                 NUMBER(chain->ch_waits[i]));
+        snprintf(members + used, sizeof members - used, chain->ch_waits[i]->dw_stream != NULL ? "%sstream %" PRIu32
+                                                                                              : "%sthread %" PRIu32,
+                 i != 0 ? ", " : "", number_of(chain->ch_waits[i]));
     const char *advice = "Queue each record before the wait that needs it, or give one of the waits a time-out.";
     if (chain->ch_count == 1 && by != NULL)
         sim_check_begin(&finding, SIM_CHECK_DEADLOCK, "circular-wait", advice,
@@ -164,7 +172,7 @@ void sim_check_deadlock_report_circles(void)
 /* Says who ought to make the callback that the stream waits for. */
 static void explain_callback(const struct sim_deadlock_wait *wait, char text[WHAT])
 {
-    const struct sim_caller *caller = atomic_load_explicit(&wait->dw_stream->st_returner, memory_order_relaxed);
+    const struct sim_caller *caller = sim_check_deadlock_returner(wait);
     const struct sim_deadlock_host *host = sim_check_deadlock_hosts;
     uint64_t thread = caller != NULL ? caller->cl_thread : 0;
     while (host != NULL && (uint64_t)host->dh_self != thread)
