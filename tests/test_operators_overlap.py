@@ -96,6 +96,7 @@ def test_columns_beside_each_other_do_not_disturb(npu):
 @pytest.mark.needs_sim
 @pytest.mark.parametrize(("kind", "size"), [("f2", 2), ("f4", 4), ("i8", 8), ("c8", 8)])
 @pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.finds("unaligned-tensor")
 def test_addresses_between_elements_are_refused(npu, kind, size, place):
     fine = npu.tensor(numpy.ones(8, kind))
     other = npu.tensor(numpy.ones(8, kind))
@@ -147,6 +148,7 @@ def test_an_output_that_repeats_its_elements_is_compared(npu):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("unaligned-tensor")
 def test_outputs_of_single_operators_overlap(npu):
     single = Single(npu)
     given = single.give(numpy.ones((4, 2), "f4"))
@@ -166,6 +168,7 @@ def test_outputs_of_single_operators_overlap(npu):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.finds("unaligned-tensor")
 def test_single_operators_refuse_addresses_between_elements(npu):
     single = Single(npu)
     for kind, size in (("f4", 4), ("f2", 2), ("i8", 8)):
