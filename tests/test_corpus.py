@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from corpus import MARK, deadlock, init, leak, memory, race
+from corpus import MARK, deadlock, init, leak, memory, race, race_replay, sync
 from helpers import object_models
 from helpers.programs import Compiler, run, sanitized
 
@@ -72,19 +72,20 @@ def test_memory(checked, name, right):
 
 # The free of the faulty program must come after the task that it races with, or that task fails.
 EAGER_ONLY = {"freed_beside_its_use"}
-IN_PARALLEL = sorted(set(race.TABLE) - EAGER_ONLY) if "ACL_EXAMPLES" in os.environ else []
+RACES = {**race.TABLE, **race_replay.TABLE}
+IN_PARALLEL = sorted(set(RACES) - EAGER_ONLY) if "ACL_EXAMPLES" in os.environ else []
 
 
 @pytest.mark.parametrize(
-    "schedule, name", [("eager", name) for name in sorted(race.TABLE)] + [("parallel", name) for name in IN_PARALLEL]
+    "schedule, name", [("eager", name) for name in sorted(RACES)] + [("parallel", name) for name in IN_PARALLEL]
 )
 @FAULTY_AND_RIGHT
 def test_race(configure, name, right, schedule):
     configure(check="all", findings=os.devnull, schedule=schedule)
     setting = race.Setting()
-    race.TABLE[name].function(setting, right)
+    RACES[name].function(setting, right)
     setting.finish()
-    judge(race.TABLE[name], right)
+    judge(RACES[name], right)
 
 
 @FAULTY_AND_RIGHT
@@ -109,6 +110,15 @@ def test_deadlock(configure, name, right):
     if right:
         setting.finish()
     judge(deadlock.TABLE[name], right)
+
+
+@FAULTY_AND_RIGHT
+@programs_of(sync)
+def test_sync(checked, name, right):
+    setting = sync.Setting()
+    sync.TABLE[name].function(setting, right)
+    judge(sync.TABLE[name], right)
+    setting.close()
 
 
 @FAULTY_AND_RIGHT
@@ -182,7 +192,7 @@ def test_in_c(results, name):
 
 
 def test_the_corpus_is_large_enough_and_each_program_has_its_lines():
-    tables = [module.TABLE for module in (memory, race, init, leak, deadlock)]
+    tables = [module.TABLE for module in (memory, race, race_replay, init, sync, leak, deadlock)]
     assert len(NAMES_IN_C) >= LEAST_IN_C
     assert sum(map(len, tables)) + len(NAMES_IN_C) >= LEAST
     assert [name for table in tables for name, fault in table.items() if not fault.marked()] == []

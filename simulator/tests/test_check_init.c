@@ -123,6 +123,44 @@ static void test_sources_that_change(void)
     }
 }
 
+static void write_source(const struct sim_run *run, const struct sim_task *task, const void *argument)
+{
+    (void)run;
+    (void)task;
+    (void)argument;
+    pinned[0]++;
+}
+
+/* A watcher that is switched on after the checker is called behind it, so that its write is one during the copy. */
+static void test_sources_that_change_during_the_copy(void)
+{
+    static const struct sim_watcher host_code = {.wt_start = write_source};
+    for (int wrong = 0; wrong < 2; wrong++) {
+        begin();
+        sim_watcher_set(&host_code, true);
+        CHECK_CODE(aclrtMemcpyAsync(block, BYTES, pinned + 1 - wrong, 100, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+        CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+        sim_watcher_set(&host_code, false);
+        end(wrong ? "host-write-before-copy" : NULL, "(100 bytes at ");
+    }
+}
+
+/* That is a race of two tasks, which another checker reports. */
+static void test_a_copy_of_another_stream_is_not_the_host(void)
+{
+    aclrtStream second;
+    begin();
+    CHECK_CODE(aclrtCreateStream(&second), 0);
+    CHECK_CODE(aclrtMemset(other, BYTES, 7, BYTES), 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(block, BYTES, pinned, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(pinned, BYTES, other, 1, ACL_MEMCPY_DEVICE_TO_HOST, second), 0);
+    CHECK_CODE(aclrtSynchronizeStream(second), 0);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    end(NULL, NULL);
+    CHECK_CODE(aclrtDestroyStream(second), 0);
+}
+
 static void test_destinations_that_change(void)
 {
     for (int wrong = 0; wrong < 2; wrong++) {
@@ -194,6 +232,8 @@ int main(void)
     test_a_task_without_ranges_may_write_anything();
     test_an_exposed_block_counts_as_written();
     test_sources_that_change();
+    test_sources_that_change_during_the_copy();
+    test_a_copy_of_another_stream_is_not_the_host();
     test_destinations_that_change();
     test_copies_there_and_back();
     test_a_value_orders_the_host_before_the_copy();

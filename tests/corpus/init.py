@@ -1,7 +1,8 @@
 """Programs that read device memory which nothing has written. The name of a program says what is read."""
 
 import numpy
-from helpers import object_models
+from helpers import object_models, vmm
+from helpers.condition import ASSIGN, IF, body, queued
 
 import acl
 from acl._lib import ffi, lib
@@ -249,6 +250,19 @@ def rows_that_the_host_reads(stream, right):
     assert acl.rt.memcpy2d(host.ctypes.data, 8, array.handle + (0 if right else 8), 16, 8, 4, D2H) == 0  # second
 
 
+# --- Mappings of physical memory
+
+
+@program("aclrtMemcpyAsync")
+def a_mapping_that_nothing_wrote(stream, right):
+    with acl.Buffer(64, kind="host") as host, vmm.memory() as physical:
+        _, address = physical.mapped()
+        if right:
+            assert acl.rt.memset_async(address, vmm.HUGE, 0, vmm.HUGE, stream.handle) == 0
+        assert acl.rt.memcpy_async(host.handle, 64, address + 64, 64, D2H, stream.handle) == 0  # first
+        stream.synchronize()
+
+
 # --- Pools, graphs, models, kernels
 
 
@@ -316,3 +330,71 @@ def what_replaces_a_freed_block_after_an_unknown_kernel(stream, right):
     launch(stream)
     stream.synchronize()
     nn.neg(zeroed(right, 4), stream=stream)  # first
+
+
+@program("aclnnNeg", "self")
+def what_a_body_has_not_written(stream, right):
+    """The body of the conditional task runs in the right program only."""
+    array, result = fresh(4), fresh(4)  # first
+    with acl.Stream() as other, acl.capture(stream) as graph:
+        condition = queued(stream.handle, IF, 1, int(right), ASSIGN)
+        with body(other.handle, condition.bodies[0]):
+            assert acl.rt.memset_async(array.handle, 16, 0, 16, other.handle) == 0
+        nn.neg(array, out=result, stream=stream)  # second
+    graph.replay(stream)
+    stream.synchronize()
+    graph.close()
+
+
+@program("aclrtMemcpyAsync")
+def what_a_body_reads(stream, right):
+    array = zeroed(right, 4)  # first
+    with acl.Buffer(16, kind="host") as host, acl.Stream() as other:
+        with acl.capture(stream) as graph:
+            condition = queued(stream.handle, IF, 1, 1, ASSIGN)
+            with body(other.handle, condition.bodies[0]):
+                assert acl.rt.memcpy_async(host.handle, 16, array.handle, 16, D2H, other.handle) == 0  # second
+        graph.replay(stream)
+        stream.synchronize()
+        graph.close()
+
+
+# --- Scratch memory as clients of operators use it
+
+
+@program("aclnnNeg", "self")
+def statistics_in_one_scratch_area(stream, right):
+    """Mean and rstd of GroupNorm share an area that is larger than both; gamma and beta are absent."""
+    scratch = fresh(256)  # first
+    out = fresh(1, 32, 4), scratch[:32].reshape(1, 32), scratch[32:64].reshape(1, 32)
+    result, _, _ = nn.group_norm(full(1, 32, 4), None, None, 1, 32, 4, 32, 1e-6, out=out, stream=stream)
+    nn.neg(result, stream=stream)
+    nn.neg(scratch[: 64 if right else 65], stream=stream)  # second
+
+
+@program("aclnnNeg", "self")
+def scratch_of_a_gated_activation(stream, right):
+    out = fresh(2, 4), fresh(2, 4)  # first
+    if right:
+        nn.ge_glu_v3(full(2, 8), 1, 1, True, out=out, stream=stream)
+    nn.neg(out[0], stream=stream)  # second
+
+
+@program("aclnnExp", "self")
+def the_border_of_a_padded_input(stream, right):
+    """Clients fill a padded copy with the lowest number and then copy the rows into its middle."""
+    padded = fresh(6, 6)  # first
+    if right:
+        padded.fill(-3.0e38, stream=stream)
+    padded[1:5, 1:5].copy_from(full(4, 4), stream=stream)
+    nn.exp(padded, stream=stream)  # second
+
+
+@program("aclnnNeg", "self")
+def the_rest_of_rotated_rows(stream, right):
+    """Only the first numbers of each row are rotated: a strided input and output."""
+    rows = fresh(3, 8)  # first
+    nn.exp(full(3, 8)[:, :4], out=rows[:, :4], stream=stream)
+    if right:
+        rows[:, 4:].copy_from(full(3, 4), stream=stream)
+    nn.neg(rows, stream=stream)  # second

@@ -3,11 +3,11 @@
 import threading
 
 import numpy
-from helpers.capture import begin, end, ex_event
+from helpers.capture import ex_event
 from helpers.expect import pointer
 
 import acl
-from acl import mdl, nnop, rt
+from acl import nnop, rt
 from acl._lib import ffi, lib
 
 from . import Table, transparent
@@ -421,78 +421,20 @@ def operators(p, right):
     p.negate(p.two, p.c, p.a, [1024], [1])  # second
 
 
-# ---- captures and replays ----
+# ---- scratch memory ----
 
 
-@transparent
-def captured(p, stream, *actions):
-    begin(stream)
-    for action in actions:
-        action()
-    return end(stream)
-
-
-@TABLE.program("race", "of a replay", "may still")
-def branches_of_a_capture(p, right):
-    """The second branch waits for a record before the task whose result it reads."""
-    fork, middle, join = ex_event(), ex_event(), ex_event()
-    begin(p.one)
-    p.follow(p.two, p.one, fork)
-    p.set(p.one)  # first
-    if right:
-        p.follow(p.two, p.one, middle)
-    p.copy(p.two, p.b, p.a)  # second
-    p.follow(p.one, p.two, join)
-    instance = end(p.one)
-    for _ in range(3):
-        assert mdl.ri_execute_async(instance, p.one) == 0
-    rt.synchronize_stream(p.one)
-
-
-@TABLE.program("race", "still read")
-def behind_a_replay_of_two_branches(p, right):
-    fork, join = ex_event(), ex_event()
-    begin(p.one)
-    p.follow(p.two, p.one, fork)
-    p.set(p.one)
-    p.copy(p.two, p.c, p.b)  # first
-    p.follow(p.one, p.two, join)
-    instance = end(p.one)
-    assert mdl.ri_execute_async(instance, p.one) == 0
-    if right:
-        p.follow(p.three, p.one)
-    p.set(p.three, p.b)  # second
-    p.copy(p.one, p.c, p.a)
-    p.follow(p.two, p.one)
-
-
-@TABLE.program("race", "still write")
-def two_instances_share_a_buffer(p, right):
-    first = captured(p, p.one, lambda: p.set(p.one))  # first
-    second = captured(p, p.two, lambda: p.copy(p.two, p.b, p.a))  # second
-    assert mdl.ri_execute_async(first, p.one) == 0
+@TABLE.program("race", "rstdOut of aclnnRmsNorm")
+def statistics_that_nobody_reads(p, right):
+    """Clients of RmsNorm often pass one scratch area for rstd, which they never read, to all calls."""
+    one, two = (acl.Stream.from_handle(stream) for stream in (p.one, p.two))
+    x, gamma = (acl.DeviceArray.from_numpy(numpy.ones(shape, "f4")) for shape in ((4, 8), 8))
+    scratch, results = acl.DeviceArray((4,), "f4"), [acl.DeviceArray((4, 8), "f4") for _ in range(2)]
+    acl.nn.rms_norm(x, gamma, 1e-6, out=(results[0], scratch), stream=one)  # first
     if right:
         p.follow(p.two, p.one)
-    assert mdl.ri_execute_async(second, p.two) == 0
-
-
-@TABLE.program("race", "the host")
-def inputs_of_a_replay(p, right):
-    instance = captured(p, p.one, lambda: p.copy(p.one, p.b, p.a))  # first
-    for _ in range(2):
-        p.store(p.a)  # second
-        assert mdl.ri_execute_async(instance, p.one) == 0
-        if right:
-            rt.synchronize_stream(p.one)
-
-
-@TABLE.program("race", "still write")
-def replay_beside_a_task(p, right):
-    instance = captured(p, p.one, lambda: p.set(p.one), lambda: p.set(p.one, p.b))  # first
-    assert mdl.ri_execute_async(instance, p.one) == 0
-    if right:
-        p.follow(p.two, p.one)
-    p.copy(p.two, p.c, p.b)  # second
+    acl.nn.rms_norm(x, gamma, 1e-6, out=(results[1], scratch), stream=two)  # second
+    p.finish()
 
 
 # ---- kernels and models ----

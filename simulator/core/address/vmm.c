@@ -223,10 +223,33 @@ static aclError refuse_system(uint64_t address)
                     "the system refused to change the mapping at 0x%" PRIx64 " (vm.max_map_count)", address);
 }
 
+static bool expose_at(uint64_t address)
+{
+    struct sim_place place;
+    sim_memory_locate((const void *)(uintptr_t)address, &place);
+    bool is_alive = sim_memory_is_alive(&place);
+    if (is_alive)
+        sim_watcher_expose(place.pl_block.bk_birth);
+    return is_alive;
+}
+
+/* Bytes that have another address or are another process's may be written unseen. So may those of mappings that touch,
+ * because one task may use both. */
+SIM_RARE static void tell_mapped(const struct sim_physical *memory, const struct sim_block *block)
+{
+    sim_watcher_allocate(block);
+    bool touches = expose_at(block->bk_start - 1);
+    touches |= expose_at(block->bk_start + block->bk_size);
+    if (memory->ph_birth != 0)
+        sim_watcher_expose(memory->ph_birth);
+    if (touches || memory->ph_birth != 0 || memory->ph_imported != 0 || memory->ph_shared != 0)
+        sim_watcher_expose(block->bk_birth);
+}
+
 /* Adds access rights; the first ones publish the mapping. */
 static aclError grant(struct mapping *mapping, uint32_t access)
 {
-    const struct sim_physical *memory = mapping->mp_memory;
+    struct sim_physical *memory = mapping->mp_memory;
     struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_pages.ex_size,
                               .bk_birth = sim_heap_birth(), .bk_device = memory->ph_kind.mk_device,
                               .bk_page = memory->ph_kind.mk_page};
@@ -241,8 +264,11 @@ static aclError grant(struct mapping *mapping, uint32_t access)
             sim_heap_area_publish(&sim_heap_area, &block);
         mapping->mp_birth = block.bk_birth;
         if (sim_watcher_any())
-            sim_watcher_allocate(&block);
+            tell_mapped(memory, &block);
+        memory->ph_birth = memory->ph_birth != 0 ? memory->ph_birth : block.bk_birth;
     }
+    if ((fresh & HOST_BIT) != 0 && sim_watcher_any())
+        sim_watcher_expose(mapping->mp_birth);
     mapping->mp_access |= access;
     return ACL_SUCCESS;
 }

@@ -19,6 +19,7 @@ struct sim_physical {
     uint64_t ph_handle;
     uint32_t ph_refs;        /* allocated or retained by the program, not freed yet */
     uint32_t ph_maps;
+    uint32_t ph_birth;       /* of the mapping that was accessible first; 0: none was */
     struct sim_memory_kind ph_kind;
     struct sim_extent ph_pages; /* in the file; in a list while it is freed here but used by other processes */
     int ph_file;             /* its own file; for memory of a device, that of the device zone */

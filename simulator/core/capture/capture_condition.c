@@ -119,6 +119,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
             sim_record holder = atomic_load_explicit(&parent->in_holder, memory_order_acquire);
             if (!sim_capture_replay_begin(body, NULL, holder, run))
                 return SIM_PARK; /* helpers of a replay that was given up have not finished yet */
+            body->in_caller = sim_thread.th_walker;
             sim_capture_replay_open(body);
             branching->bg_body = body;
         }

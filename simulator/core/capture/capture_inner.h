@@ -182,6 +182,7 @@ struct sim_instance {
     uint32_t in_external_waits;
     struct sim_condition *in_conditions; /* capture_condition.c */
     struct sim_instance *in_parent;      /* of a condition's body */
+    const struct sim_walker *in_caller;  /* of a body that runs: the parent's walker if watchers were on, or NULL */
     struct sim_callback_link *in_callbacks;
     char *in_name;
 

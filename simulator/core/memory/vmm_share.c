@@ -14,6 +14,7 @@
 #include "address/peer.h"
 #include "address/vmm_inner.h"
 #include "base/config.h"
+#include "base/watcher.h"
 #include "engine/device.h"
 #include "share/exchange.h"
 #include <fcntl.h>
@@ -77,6 +78,8 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
         memory->ph_sharer = &sharer;
         memory->ph_shared = PUBLISHING;
         memory->ph_maps++; /* keeps the memory meanwhile */
+        if (sim_watcher_any() && memory->ph_birth != 0)
+            sim_watcher_expose(memory->ph_birth);
         offer.of_device = outer_number(memory->ph_kind.mk_device);
         offer.of_file = memory->ph_file;
         offer.of_offset = memory->ph_pages.ex_offset;

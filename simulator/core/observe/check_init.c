@@ -2,8 +2,10 @@
  *
  * Finds reads of device memory that nothing has written since its allocation. Each block of the heaps of devices has a
  * shadow (check_shadow.c), found by the allocation id in a hash table. A block without a shadow counts as written:
- * host memory, which the program writes without the simulator's knowledge, managed memory, mappings of physical memory,
- * imported blocks, memory that the simulator allocates for itself, and blocks that were exposed (wt_expose).
+ * host memory, which the program writes without the simulator's knowledge, managed memory, imported blocks, memory that
+ * the simulator allocates for itself, and blocks that were exposed (wt_expose). Of mappings of physical memory, only
+ * the first one of memory that no other process and no host code can write has a shadow, while no other mapping touches
+ * it.
  *
  * Memory is checked and marked when a task starts, in the order in which tasks run. Outputs are thus marked a little
  * early, which hides nothing from the tasks that are ordered after it. Copies give their destination the bits of their
@@ -77,9 +79,10 @@ static void drop_birth(uint32_t birth)
 static void see_allocate(const struct sim_block *block, const void *site)
 {
     (void)site;
-    bool is_seen = block->bk_device >= 0 && block->bk_page != SIM_PAGE_IMPORTED &&
-                   sim_heap_zone_contains(&sim_heap_zone_of_device, (const void *)(uintptr_t)block->bk_start) &&
-                   !sim_memory_runs_on_device();
+    const void *start = (const void *)(uintptr_t)block->bk_start;
+    bool is_seen = block->bk_device >= 0 && block->bk_page != SIM_PAGE_IMPORTED && !sim_memory_runs_on_device() &&
+                   (sim_heap_zone_contains(&sim_heap_zone_of_device, start) ||
+                    sim_heap_zone_contains(&sim_heap_area, start));
     struct entry *entry = is_seen ? malloc(sizeof *entry) : NULL;
     sim_lock(&lock);
     drop_birth(block->bk_birth); /* ids repeat after 16 million allocations */
@@ -413,10 +416,9 @@ const struct sim_watcher sim_check_init = {.wt_start = see_start, .wt_allocate =
 
 static bool is_alive(const struct entry *entry)
 {
-    struct sim_block block;
-    const void *start = (const void *)(uintptr_t)entry->en_shadow.sw_start;
-    return sim_heap_zone_contains(&sim_heap_zone_of_device, start) &&
-           sim_heap_zone_find_inside(&sim_heap_zone_of_device, start, &block) && block.bk_birth == entry->en_birth;
+    struct sim_place place;
+    sim_memory_locate((const void *)(uintptr_t)entry->en_shadow.sw_start, &place);
+    return sim_memory_is_alive(&place) && place.pl_block.bk_birth == entry->en_birth;
 }
 
 static void sweep(bool everything)

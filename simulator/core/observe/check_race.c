@@ -16,8 +16,9 @@
  * know, check_race_memory.c which bytes were accessed.
  *
  * A replay of one branch counts as its stream. Of several branches, each segment learns from its predecessors; the
- * stream learns from all of them when the replay ends. Bodies of conditional tasks with several branches are not
- * compared. Replays of one instance are ordered, because the instance runs them one after another.
+ * stream learns from all of them when the replay ends. So does the stream or branch in which a conditional task runs a
+ * body; a body of one branch counts as that stream or branch. Replays of one instance are ordered, because the instance
+ * runs them one after another.
  *
  * `lock` guards everything here and in the other files of this checker, except: `taught` belongs to the streams' locks,
  * and host_version and newest_known are also read without it. It is taken with locks of streams, heaps, pools and
@@ -43,7 +44,7 @@ struct branch {
 };
 
 struct replay { /* of an instance's slot */
-    sim_record rp_holder;          /* the task that replays it, or has replayed it last */
+    sim_record rp_holder;          /* the task that replays it, or has replayed it last; 0: a body between two runs */
     struct sim_clocks *rp_start, *rp_end;
     uint32_t rp_segments;
     struct sim_clocks **rp_before; /* by segment: what it learns from its predecessors */
@@ -237,6 +238,81 @@ static void forget_before(struct replay *replay)
         sim_check_race_order_let_go(&replay->rp_before[i]);
 }
 
+static void learn_waits(struct branch *branch)
+{
+    if (branch->br_gate != 0)
+        sim_check_race_order_learn_gate(&branch->br_clocks, branch->br_gate);
+    if (branch->br_record != 0)
+        sim_check_race_order_learn_record(&branch->br_clocks, branch->br_record);
+    branch->br_gate = 0;
+    branch->br_record = 0;
+}
+
+/* Who runs a task: a stream, or a branch of a replay. */
+struct runner {
+    struct sim_race_line *ru_line; /* NULL: a branch */
+    struct branch *ru_branch;
+    sim_record ru_record; /* the task of the stream, or the replay */
+    uint32_t ru_agent;
+    uint64_t ru_clock;
+    struct sim_clocks *ru_known;
+};
+
+static bool find_line(struct runner *runner, uint64_t place)
+{
+    runner->ru_line = sim_check_race_order_line((uint32_t)(runner->ru_record >> 48));
+    if (runner->ru_line == NULL)
+        return false;
+    runner->ru_agent = runner->ru_line->li_agent;
+    runner->ru_clock = sim_record_ticket(runner->ru_record);
+    runner->ru_known = sim_check_race_order_foreign_at(runner->ru_line, place);
+    return true;
+}
+
+/* Who runs the steps of a segment. False: the replay began before the checker. */
+static bool find_walking(struct runner *runner, const struct sim_instance *instance, const struct sim_segment *segment)
+{
+    for (; instance->in_parent != NULL && instance->in_branch_count == 1; instance = instance->in_parent) {
+        if (instance->in_caller == NULL)
+            return false;
+        segment = instance->in_caller->wk_segment;
+    }
+    struct replay *replay = replay_of(instance);
+    if (replay == NULL || replay->rp_holder == 0)
+        return false;
+    runner->ru_record = replay->rp_holder;
+    if (instance->in_branch_count == 1)
+        return find_line(runner, SIM_RACE_INSIDE(sim_record_ticket(replay->rp_holder)));
+    struct branch *branch = branch_of(replay, segment->sg_begin);
+    if (branch == NULL)
+        return false;
+    learn_waits(branch);
+    runner->ru_branch = branch;
+    runner->ru_agent = branch->br_agent;
+    runner->ru_clock = branch->br_clock;
+    runner->ru_known = branch->br_clocks;
+    return true;
+}
+
+/* Who runs the conditional task of a body. */
+static bool find_caller(struct runner *runner, const struct sim_instance *body)
+{
+    return body->in_caller != NULL && find_walking(runner, body->in_parent, body->in_caller->wk_segment);
+}
+
+/* What is known where the replay starts, with a reference for the caller. */
+static struct sim_clocks *known_before(const struct sim_instance *instance, sim_record holder)
+{
+    struct runner caller = {.ru_line = NULL};
+    if (instance->in_parent == NULL)
+        return sim_check_race_order_known_at(holder, SIM_RACE_INSIDE(sim_record_ticket(holder)));
+    if (!find_caller(&caller, instance))
+        return NULL;
+    struct sim_clocks *known = sim_check_race_order_refer(caller.ru_known);
+    sim_check_race_order_learn_clock(&known, caller.ru_agent, caller.ru_clock);
+    return known;
+}
+
 /* Called for the first segment of a replay. The replay before it on another stream has ended: it is learned. */
 static void begin_replay(struct replay *replay, const struct sim_instance *instance, sim_record holder)
 {
@@ -259,17 +335,25 @@ static void begin_replay(struct replay *replay, const struct sim_instance *insta
     }
     sim_check_race_order_let_go(&replay->rp_start);
     sim_check_race_order_let_go(&replay->rp_end);
-    replay->rp_start = sim_check_race_order_known_at(holder, SIM_RACE_INSIDE(sim_record_ticket(holder)));
+    replay->rp_start = known_before(instance, holder);
 }
 
-static void learn_waits(struct branch *branch)
+/* Called for the last segment of a replay of several branches: its stream, or who runs the body, learns from all. */
+static void end_replay(struct replay *replay, const struct sim_instance *instance)
 {
-    if (branch->br_gate != 0)
-        sim_check_race_order_learn_gate(&branch->br_clocks, branch->br_gate);
-    if (branch->br_record != 0)
-        sim_check_race_order_learn_record(&branch->br_clocks, branch->br_record);
-    branch->br_gate = 0;
-    branch->br_record = 0;
+    struct runner caller = {.ru_record = replay->rp_holder};
+    uint64_t ticket = sim_record_ticket(replay->rp_holder);
+    bool is_body = instance->in_parent != NULL;
+    bool found = is_body ? find_caller(&caller, instance) : find_line(&caller, SIM_RACE_INSIDE(ticket));
+    if (found && caller.ru_branch != NULL)
+        sim_check_race_order_learn(&caller.ru_branch->br_clocks, replay->rp_end);
+    else if (found && replay->rp_end != NULL)
+        sim_check_race_order_queue(
+            caller.ru_line,
+            (struct sim_race_lesson){.le_place = is_body ? SIM_RACE_INSIDE(ticket) : SIM_RACE_END(ticket),
+                                     .le_clocks = sim_check_race_order_refer(replay->rp_end)});
+    if (is_body)
+        replay->rp_holder = 0;
 }
 
 static void teach_next(struct replay *replay, uint32_t next, struct sim_clocks *known)
@@ -312,7 +396,7 @@ static void see_segment(const struct sim_instance *instance, const struct sim_se
 {
     const struct sim_plan *plan = &instance->in_plan;
     sim_record holder = atomic_load_explicit(&instance->in_holder, memory_order_acquire);
-    if (instance->in_parent != NULL || holder == 0)
+    if (holder == 0 || (instance->in_parent != NULL && instance->in_branch_count == 1))
         return;
     sim_lock(&lock);
     struct replay *replay = replay_of(instance);
@@ -323,27 +407,13 @@ static void see_segment(const struct sim_instance *instance, const struct sim_se
             end_segment(replay, plan, done, choice);
         if (next != NULL)
             begin_segment(replay, plan, next);
-        struct sim_race_line *line = plan->pl_left == 0 ? sim_check_race_order_line((uint32_t)(holder >> 48)) : NULL;
-        if (line != NULL && replay->rp_end != NULL)
-            sim_check_race_order_queue(
-                line, (struct sim_race_lesson){.le_place = SIM_RACE_END(sim_record_ticket(holder)),
-                                               .le_clocks = sim_check_race_order_refer(replay->rp_end)});
+        if (plan->pl_left == 0)
+            end_replay(replay, instance);
     }
     sim_unlock(&lock);
 }
 
 /* ---- tasks ---- */
-
-/* Who runs a task: a stream, or a branch of a replay. */
-struct runner {
-    struct sim_race_line *ru_line;
-    struct branch *ru_branch;
-    sim_record ru_record; /* the task of the stream, or the replay */
-    uint32_t ru_agent;
-    uint64_t ru_clock;
-    struct sim_clocks *ru_known;
-    bool ru_is_unknown; /* a step in the body of a condition, beside others: not compared */
-};
 
 static void wait_in(const struct runner *runner, uint64_t gate, sim_record record, bool step)
 {
@@ -400,45 +470,13 @@ static void touch_all(const struct sim_task *task, const void *argument, const s
     }
 }
 
-/* A step of a replay of several branches. */
-static bool find_branch(struct runner *runner, struct replay *replay, const struct sim_segment *segment)
-{
-    struct branch *branch = branch_of(replay, segment->sg_begin);
-    if (branch == NULL)
-        return false;
-    learn_waits(branch);
-    runner->ru_branch = branch;
-    runner->ru_agent = branch->br_agent;
-    runner->ru_clock = branch->br_clock;
-    runner->ru_known = branch->br_clocks;
-    return true;
-}
-
 static bool find_runner(const struct sim_run *run, struct runner *runner)
 {
     const struct sim_walker *walker = sim_thread.th_walker;
-    uint64_t place = SIM_RACE_START(run->rn_ticket);
+    if (walker != NULL)
+        return find_walking(runner, walker->wk_instance, walker->wk_segment);
     runner->ru_record = sim_record_of(run->rn_stream, run->rn_ticket);
-    if (walker != NULL) {
-        const struct sim_instance *root = walker->wk_instance;
-        for (; root->in_parent != NULL; root = root->in_parent)
-            runner->ru_is_unknown |= root->in_branch_count > 1;
-        struct replay *replay = replay_of(root);
-        if (replay == NULL || replay->rp_holder == 0)
-            return false; /* the replay began before the checker */
-        runner->ru_record = replay->rp_holder;
-        if (root == walker->wk_instance && root->in_branch_count > 1)
-            return find_branch(runner, replay, walker->wk_segment);
-        runner->ru_is_unknown |= root->in_branch_count > 1;
-        place = SIM_RACE_INSIDE(sim_record_ticket(runner->ru_record));
-    }
-    runner->ru_line = sim_check_race_order_line((uint32_t)(runner->ru_record >> 48));
-    if (runner->ru_line == NULL)
-        return false;
-    runner->ru_agent = runner->ru_line->li_agent;
-    runner->ru_clock = sim_record_ticket(runner->ru_record);
-    runner->ru_known = sim_check_race_order_foreign_at(runner->ru_line, place);
-    return true;
+    return find_line(runner, SIM_RACE_START(run->rn_ticket));
 }
 
 static void see_start(const struct sim_run *run, const struct sim_task *task, const void *argument)
@@ -452,8 +490,7 @@ static void see_start(const struct sim_run *run, const struct sim_task *task, co
     if (!sim_check_race_order_blind && find_runner(run, &runner)) {
         struct sim_edge edge = edge_of(op, argument);
         sim_check_race_order_refer(runner.ru_known); /* the list that it is in may change */
-        if (!runner.ru_is_unknown)
-            touch_all(task, argument, &edge, &runner);
+        touch_all(task, argument, &edge, &runner);
         pass_on(run, op, argument, &edge, &runner);
         sim_check_race_order_let_go(&runner.ru_known);
     }

@@ -2,14 +2,15 @@
  *
  * Finds changes of host memory that the program makes without the simulator's knowledge: of the source of an
  * asynchronous copy before the copy has read it, and of the destination before the copy has written it. A checksum of
- * the bytes at submission is compared with one when the copy starts. Of more than SAMPLED bytes only that many are
- * read, spread evenly.
+ * the bytes at submission is compared with one when the copy starts and, of a source, with one when it has ended. Of
+ * more than SAMPLED bytes only that many are read, spread evenly.
  *
  * A change is a finding only if nothing but the host can have made it without an order. So a copy is not compared if,
  * at its submission, there is unfinished work that may write the memory (another copy, an operator), that runs code of
  * the program (a callback, a kernel), or that waits for something which the program may do after it has written
- * (a value, a notify, an external event). Each such task is kept with its stream and ticket until the stream's
- * counter has passed the ticket; streams are in memory that is never freed, and count on when they are reused.
+ * (a value, a notify, an external event). Nor is it compared any more once another stream gets work that may write the
+ * memory: that would be a race. Each such task is kept with its stream and ticket until the stream's counter has passed
+ * the ticket; streams are in memory that is never freed, and count on when they are reused.
  *
  * `lock` guards everything here. It is taken with the lock of a stream held; under it only the locks of check.c and
  * check_block.c are taken. */
@@ -199,6 +200,15 @@ static bool is_written(const struct side *side)
     return false;
 }
 
+/* Stops comparing what a task of another stream may write as well. */
+static void give_up_written(const struct sim_stream *stream, const struct side *side)
+{
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        for (struct queued *queued = buckets[i]; queued != NULL; queued = queued->qu_next)
+            if (queued->qu_compared && queued->qu_stream != stream && meet(&queued->qu_side, side))
+                queued->qu_compared = false;
+}
+
 static struct queued *take(void)
 {
     if (unused == NULL && made == KEPT)
@@ -245,13 +255,15 @@ static void see_submit(const struct sim_stream *stream, uint64_t ticket, const s
         sweep();
         compared = !is_written(&sides.si_found);
     }
+    if (kept != 0 && sides.si_found.sd_start != NULL && sides.si_found.sd_write)
+        give_up_written(stream, &sides.si_found);
     keep((struct sim_stream *)(uintptr_t)stream, ticket, &sides.si_found, barrier, compared);
     sim_unlock(&lock);
 }
 
 /* ---- findings ---- */
 
-static void report(const struct sim_run *run, const struct sim_task *task, const struct side *side)
+static void report(const struct sim_run *run, const struct sim_task *task, const struct side *side, bool has_run)
 {
     struct sim_finding finding;
     const char *name = task->ta_op->op_name;
@@ -265,36 +277,54 @@ static void report(const struct sim_run *run, const struct sim_task *task, const
         sim_check_begin(&finding, SIM_CHECK_SYNC, "host-write-before-copy",
                         "Synchronise the stream, or wait for an event after the copy, before the host writes to its "
                         "source again.",
-                        "the host changed the source of %s (%" PRIu64 " bytes at %p) between its submission and its "
-                        "start", name, bytes, (const void *)side->sd_start);
+                        "the host changed the source of %s (%" PRIu64 " bytes at %p) %s", name, bytes,
+                        (const void *)side->sd_start,
+                        has_run ? "while it ran" : "between its submission and its start");
     sim_check_note(&finding, side->sd_write ? "write" : "read", task->ta_site, task->ta_thread,
                    "%s, task %" PRIu64 " of stream %" PRIu32, name, run->rn_ticket, run->rn_stream->st_slot.sl_index);
     sim_check_block_note(&finding, side->sd_birth);
     sim_check_report(&finding);
 }
 
-/* A copy between host memory and itself is compared on one side only. */
-static void see_start(const struct sim_run *run, const struct sim_task *task, const void *argument)
+/* A copy between host memory and itself is compared on one side only. It is kept until it ends, for it may still
+ * write. */
+static void compare(const struct sim_run *run, const struct sim_task *task, bool has_run)
 {
-    (void)argument;
     if (run->rn_replays || task->ta_op->op_kind != SIM_TASK_COPY)
         return;
     sim_lock(&lock);
-    struct queued **link = bucket_of(run->rn_stream, run->rn_ticket);
-    while (*link != NULL && ((*link)->qu_stream != run->rn_stream || (*link)->qu_ticket != run->rn_ticket))
-        link = &(*link)->qu_next;
-    struct queued *queued = *link;
+    struct queued *queued = *bucket_of(run->rn_stream, run->rn_ticket);
+    while (queued != NULL && (queued->qu_stream != run->rn_stream || queued->qu_ticket != run->rn_ticket))
+        queued = queued->qu_next;
     struct sim_check_block block;
-    bool lives = queued != NULL && queued->qu_compared &&
-                 (!sim_check_block_find(queued->qu_side.sd_birth, &block) || block.cb_alive);
-    if (lives && checksum(&queued->qu_side) != queued->qu_sum)
-        report(run, task, &queued->qu_side);
-    if (queued != NULL)
-        queued->qu_compared = false; /* kept until it ends, for it may still write */
+    if (queued != NULL && queued->qu_compared) {
+        const struct side *side = &queued->qu_side;
+        bool lives = !sim_check_block_find(side->sd_birth, &block) || block.cb_alive;
+        bool changed = lives && checksum(side) != queued->qu_sum;
+        if (changed)
+            report(run, task, side, has_run);
+        queued->qu_compared = !changed && !has_run && !side->sd_write;
+    }
     sim_unlock(&lock);
 }
 
-const struct sim_watcher sim_check_sync = {.wt_submit = see_submit, .wt_start = see_start};
+static void see_start(const struct sim_run *run, const struct sim_task *task, const void *argument)
+{
+    (void)argument;
+    compare(run, task, false);
+}
+
+/* The stream's counter has not passed the copy yet: the program may not know that it has ended. */
+static void see_finish(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                       const struct sim_watched *watched)
+{
+    (void)argument;
+    (void)watched;
+    compare(run, task, true);
+}
+
+const struct sim_watcher sim_check_sync = {.wt_submit = see_submit, .wt_start = see_start,
+                                           .wt_finish = see_finish};
 
 /* ---- life cycle ---- */
 
