@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import textwrap
 
 import numpy
 import pytest
@@ -185,6 +186,27 @@ def test_a_profile_has_the_times_of_the_model(clock, tmp_path):
     durations = {task["name"]: round(task["dur"] * 1000) for task in tasks}
     assert durations["aclrtMemsetAsync"] == time_of(1 << 20)
     assert durations["aclrtMemcpyAsync"] == time_of(2 << 20)
+
+
+def test_a_trace_has_the_times_of_the_model(run_script, tmp_path):
+    program = """
+        import acl
+        rt = acl.rt
+        assert rt.set_device(0) == 0
+        stream, block = rt.create_stream()[0], rt.malloc(1 << 20, 0)[0]
+        assert rt.memset_async(block, 1 << 20, 7, 1 << 20, stream) == 0
+        assert rt.synchronize_stream(stream) == 0
+    """
+    path = tmp_path / "trace.json"
+    done = run_script(textwrap.dedent(program), {"ACL_SIM_CLOCK": "model", "ACL_SIM_TRACE": path})
+    assert done.returncode == 0, done.stderr
+    slices = [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
+    times = {event["name"]: [round(1000 * event["ts"]), round(1000 * event["dur"])] for event in slices}
+    waits = [time for name, time in times.items() if name in ("aclrtSynchronizeStream", "aclrtSetDevice")]
+    assert sorted(waits) == [[0, 0], [0, time_of(1 << 20)]]
+    assert [0, time_of(1 << 20)] in [
+        [round(1000 * event["ts"]), round(1000 * event["dur"])] for event in slices if event.get("cat") != "api"
+    ]
 
 
 def test_the_wall_clock():

@@ -12,7 +12,7 @@
 #define LINK (LAUNCH + 32768)
 #define REPEATS 20
 
-static char *a, *b, *pinned;
+static char *a, *b, *c, *pinned;
 static aclrtStream one, two;
 static aclrtEvent first, last;
 
@@ -103,8 +103,9 @@ static uint64_t a_wait_that_is_not_queued(void)
     record(between, one);
     struct sim_event *event;
     CHECK_CODE(sim_event_find(between, &event), 0);
-    while (!sim_event_is_done(event))
-        sched_yield();
+    sim_record passed = atomic_load(&event->ev_record); /* waited for without the model's knowledge */
+    CHECK(sim_engine_wait(sim_record_stream(passed), sim_record_ticket(passed), SIM_FOREVER, SIM_HELPER) ==
+          SIM_WAIT_PASSED);
     wait_for(two, between);
     set(a, two);
     record(last, two);
@@ -157,7 +158,7 @@ static uint64_t a_host_that_synchronises(void)
     copy(b, pinned, ACL_MEMCPY_HOST_TO_DEVICE, one);
     CHECK_CODE(aclrtSynchronizeStream(one), 0);
     set(a, two);
-    CHECK_CODE(aclrtMemset(a, SIZE, 1, SIZE), 0); /* the host itself, meanwhile */
+    CHECK_CODE(aclrtMemset(c, SIZE, 1, SIZE), 0); /* the host itself, meanwhile */
     CHECK_CODE(aclrtMemcpy(b, SIZE, pinned, SIZE, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     set(a, two);
     record(last, two);
@@ -269,6 +270,7 @@ static void open_with(const char *schedule, const char *workers)
     CHECK_CODE(aclrtGetCurrentContext(&context), 0);
     CHECK_CODE(aclrtMalloc((void **)&a, SIZE, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtMalloc((void **)&b, SIZE, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMalloc((void **)&c, SIZE, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtMallocHost((void **)&pinned, SIZE), 0);
     CHECK_CODE(aclrtCreateStream(&one), 0);
     CHECK_CODE(aclrtCreateStream(&two), 0);
@@ -317,14 +319,16 @@ static void *work(void *unused)
 {
     aclrtStream stream;
     aclrtEvent start, stop;
+    void *block;
     CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtCreateStream(&stream), 0);
     CHECK_CODE(aclrtCreateEvent(&start), 0);
     CHECK_CODE(aclrtCreateEvent(&stop), 0);
     for (int round = 0; round < 50; round++) {
         record(start, stream);
         for (int i = 0; i < 4; i++)
-            CHECK_CODE(aclrtMemsetAsync(a, 64, 1, 64, stream), 0);
+            CHECK_CODE(aclrtMemsetAsync(block, 64, 1, 64, stream), 0);
         record(stop, stream);
         CHECK_CODE(aclrtSynchronizeStream(stream), 0);
         CHECK(time_of(stop) - time_of(start) >= 4 * (LAUNCH + 1));

@@ -180,12 +180,17 @@ static aclError run_record(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
+SIM_RARE static uint64_t watched_time(const struct sim_run *run)
+{
+    uint64_t (*clock)(const struct sim_run *) = atomic_load_explicit(&sim_event_clock, memory_order_relaxed);
+    return clock != NULL ? clock(run) : sim_clock_now();
+}
+
 static aclError run_timed_record(struct sim_run *run, void *argument)
 {
     struct sim_event *event = ((struct event_task *)argument)->et_event;
     sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
-    uint64_t (*clock)(const struct sim_run *) = atomic_load_explicit(&sim_event_clock, memory_order_relaxed);
-    uint64_t now = likely(clock == NULL) ? sim_clock_now() : clock(run);
+    uint64_t now = sim_watcher_any() ? watched_time(run) : sim_clock_now();
     sim_lock(&event->ev_flag.gt_lock);
     if (atomic_load_explicit(&event->ev_record, memory_order_acquire) == own) {
         event->ev_timestamp = now;

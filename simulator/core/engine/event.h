@@ -40,7 +40,7 @@ extern struct sim_table sim_events;
 /* While not 0, waits of one record for another are reported to the rooms above (rm_event_waited). */
 extern _Atomic uint32_t sim_event_listeners __attribute__((visibility("hidden")));
 
-/* The time at which a record's task runs, in nanoseconds; NULL: sim_clock_now. */
+/* The time at which a record's task runs, in nanoseconds; NULL: sim_clock_now. Used while a watcher is on. */
 extern uint64_t (*_Atomic sim_event_clock)(const struct sim_run *run) __attribute__((visibility("hidden")));
 
 /* True when the event's newest record was captured; the capture may have ended. */

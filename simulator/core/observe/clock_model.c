@@ -16,7 +16,6 @@
  * `lock` guards everything here and in clock_gate.c, except what is of a thread. It is a leaf, taken with locks of
  * streams, heaps and replays held. If the host runs out of memory, times are missing, so that tasks start too early. */
 #include "clock_model.h"
-#include "base/config.h"
 #include "capture/capture_inner.h"
 #include "clock_cost.h"
 #include "clock_gate.h"
@@ -54,7 +53,7 @@ struct replay { /* of an instance's slot */
     uint32_t rp_room;
 };
 
-_Atomic bool sim_clock_model_on;
+static _Atomic bool on; /* the watcher is */
 static struct sim_lock lock;
 static struct line *lines[STREAMS], spare; /* `spare` is for all streams without memory */
 static struct replay **replays;
@@ -432,7 +431,7 @@ static const struct sim_watcher watcher = {.wt_submit = see_submit, .wt_start = 
 
 static void set_on(bool is_on)
 {
-    if (atomic_exchange(&sim_clock_model_on, is_on) == is_on)
+    if (atomic_exchange(&on, is_on) == is_on)
         return;
     sim_watcher_set(&watcher, is_on);
     atomic_store_explicit(&sim_event_clock, is_on ? sim_clock_model_of_run : NULL, memory_order_relaxed);

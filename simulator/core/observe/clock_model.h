@@ -5,15 +5,15 @@
 #define SIM_CLOCK_MODEL_H
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "engine/task.h"
 
-extern _Atomic bool sim_clock_model_on;
 static inline bool sim_clock_model_is_on(void)
 {
-    return unlikely(atomic_load_explicit(&sim_clock_model_on, memory_order_relaxed));
+    return sim_config()->cf_clock_model;
 }
 
-/* The virtual time of the calling thread: of the callback that it makes, or of the host. */
+/* The virtual time of the calling thread: of the callback that it makes, or of the host. 0 before a device opens. */
 uint64_t sim_clock_model_host(void);
 /* The time of the calling thread by the clock that is set. */
 static inline uint64_t sim_clock_model_now(void)

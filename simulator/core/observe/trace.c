@@ -251,7 +251,7 @@ void sim_trace_end(const struct sim_trace_call *call, const struct sim_trace_fun
     struct sim_trace_record *record =
         start_record(SIM_TRACE_CALL, function, function->fn_count + 1u, text_bytes(function, arguments));
     if (record != NULL) {
-        record->tr_start = call->cl_start;
+        record->tr_start = call->cl_start < end ? call->cl_start : end; /* the call may have set another clock */
         record->tr_end = end;
         record->tr_code = function->fn_has_code ? (int32_t)result : 0;
         record->tr_flags = succeeded;
