@@ -20,7 +20,7 @@ void sim_record_data_ask(struct sim_record_call *call);
  * synchronous copy, and those of earlier copies that a synchronisation has waited for. */
 void sim_record_data_after(const struct sim_record_call *call);
 
-/* Forgets the copies that nobody has waited for. */
+/* Forgets the copies that no call has waited for. */
 void sim_record_data_clear(void);
 
 #endif
