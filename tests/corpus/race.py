@@ -299,6 +299,17 @@ def synchronise_through_another_stream(p, right):
 
 
 @TABLE.program("race", "the host")
+def idle_stream_that_waits_for_another(p, right):
+    """The wait is over at once if its record has passed: then nothing is queued on the stream."""
+    rt.synchronize_stream(p.two)
+    p.set(p.one)  # first
+    if right:
+        p.follow(p.two, p.one)
+    rt.synchronize_stream(p.two)
+    p.fetch(p.a)  # second
+
+
+@TABLE.program("race", "the host")
 def device_synchronised(p, right):
     p.set(p.one)  # first
     if right:

@@ -83,7 +83,7 @@ static void know(uint64_t record)
     if (atomic_load_explicit(&newest_known, memory_order_acquire) == record)
         return;
     sim_lock(&lock);
-    struct sim_clocks *known = sim_check_race_order_known_at(record, SIM_RACE_END(sim_record_ticket(record)));
+    struct sim_clocks *known = sim_check_race_order_known_at(record, SIM_RACE_BEHIND(sim_record_ticket(record)));
     if (sim_check_race_order_learn(&host, known))
         change_host();
     sim_check_race_order_let_go(&known);
@@ -149,6 +149,7 @@ void sim_check_race_waited(uint64_t own, uint64_t waited)
     struct sim_race_line *line = elided ? sim_check_race_order_line((uint32_t)(own >> 48)) : NULL;
     if (line != NULL) /* `own` is the next ticket of the stream */
         sim_check_race_order_queue_record(line, SIM_RACE_BEHIND(sim_record_ticket(own) - 1), waited);
+    atomic_store_explicit(&newest_known, 0, memory_order_release); /* the host learns more from the same record */
     sim_unlock(&lock);
 }
 
