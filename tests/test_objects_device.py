@@ -93,6 +93,7 @@ def test_reset_ends_what_pyacl_holds_too():
 
 
 @pytest.mark.strict
+@pytest.mark.finds("leaked-memory")
 @pytest.mark.parametrize("reset", [acl.rt.reset_device, acl.rt.reset_device_force])
 def test_memory_of_a_device_that_pyacl_has_closed_is_not_freed_again(device, reset):
     """The address belongs to another block by then."""
@@ -105,6 +106,7 @@ def test_memory_of_a_device_that_pyacl_has_closed_is_not_freed_again(device, res
     old.close()
     del view
     assert [acl.rt.memset(block, size, 1, size) for block, size in zip(blocks, (4096, 64))] == [0, 0]
+    assert [acl.rt.free(block) for block in blocks] == [0, 0]
 
 
 def test_a_device_that_pyacl_holds_twice_stays_open_for_objects(device):

@@ -8,6 +8,8 @@
  * that could have ended a wait is done, and a thread ends.
  *
  * Streams alone: a wait without any queued record may be ended by a host, so it is not stuck; what remains are circles.
+ * They are reported when the threads that have queued their tasks wait for them: until then, one may be about to record
+ * from outside, which starts a ring of streams on purpose.
  * Hosts: only if every known host thread waits, and no thread is about to call a function of the program, a wait
  * without a queued record is stuck, too. Threads are known from their first call that queues, makes or waits for
  * something; check_deadlock_thread.c looks for those that have not called yet. Waits with a time-out, holds and what
@@ -213,11 +215,21 @@ static bool shrink(bool hosts)
     return true;
 }
 
+static bool is_asleep(const struct sim_deadlock_host *host)
+{
+    return host->dh_waits && !host->dh_wait.dw_ends && atomic_load(host->dh_woken) == 0 &&
+           sim_check_deadlock_is_waiting(&host->dh_wait);
+}
+
+bool sim_check_deadlock_host_is_stuck(const struct sim_deadlock_host *host)
+{
+    return is_asleep(host) && !may_end(&host->dh_wait, false);
+}
+
 static bool all_hosts_wait(void)
 {
     for (const struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
-        if (!host->dh_waits || host->dh_wait.dw_ends || atomic_load(host->dh_woken) != 0 ||
-            !sim_check_deadlock_is_waiting(&host->dh_wait))
+        if (!is_asleep(host))
             return false;
     return sim_check_deadlock_hosts != NULL;
 }

@@ -111,8 +111,11 @@ static inline const struct sim_caller *sim_check_deadlock_returner(const struct 
 struct sim_deadlock_wait *sim_check_deadlock_next(const struct sim_deadlock_wait *wait,
                                                   const struct sim_deadlock_raiser **by);
 
-/* Report each circle of stuck waits (check_deadlock_report.c); or, if all hosts are stuck, what each of them waits
- * for. What was reported before is left out. */
+/* True if the host sleeps for a stream whose wait is stuck. */
+bool sim_check_deadlock_host_is_stuck(const struct sim_deadlock_host *host);
+
+/* Report each circle of stuck waits whose tasks no running thread has queued (check_deadlock_report.c); or, if all
+ * hosts are stuck, what each of them waits for. What was reported before is left out. */
 void sim_check_deadlock_report_circles(void);
 void sim_check_deadlock_report_hosts(void);
 /* Reports all waits after so many nanoseconds without progress. */

@@ -152,6 +152,24 @@ static void report_circle(struct chain *chain)
     sim_check_report(&finding);
 }
 
+/* A thread that has ended, or is ours, runs no more calls of the program. */
+static bool is_running(uint32_t thread)
+{
+    for (const struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
+        if (host->dh_wait.dw_thread == thread)
+            return !sim_check_deadlock_host_is_stuck(host);
+    return false;
+}
+
+static bool was_queued_by_running(const struct chain *chain)
+{
+    for (size_t i = 0; i < chain->ch_count; i++)
+        if (is_running(chain->ch_waits[i]->dw_thread) ||
+            (chain->ch_by[i] != NULL && is_running(chain->ch_by[i]->dr_thread)))
+            return true;
+    return false;
+}
+
 void sim_check_deadlock_report_circles(void)
 {
     struct sim_deadlock_wait *wait;
@@ -163,7 +181,8 @@ void sim_check_deadlock_report_circles(void)
         if (chain.ch_circle == chain.ch_count)
             continue; /* longer than what is followed */
         cut_to_circle(&chain);
-        report_circle(&chain);
+        if (!was_queued_by_running(&chain))
+            report_circle(&chain);
     }
 }
 
