@@ -3,8 +3,10 @@
 #include "observe/check.h"
 #include "address/memory.h"
 #include "check.h"
+#include "engine/stream.h"
 #include <acl/acl_sim.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #define SIZE 4096
 #define THREADS 4
@@ -62,6 +64,46 @@ static void test_a_wait_is_an_order_also_if_its_record_had_passed(void)
     set(1, 0);
     CHECK(found() == 0);
     CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+static sem_t replayed, first_is_over;
+
+static aclError count_replay(void *argument)
+{
+    (void)argument;
+    return sem_post(&replayed);
+}
+
+/* Keeps the task of the first replay from being counted as finished until the second one has run. */
+static void wait_for_second(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                            const struct sim_watched *watched)
+{
+    (void)argument;
+    (void)watched;
+    if (strcmp(task->ta_op->op_name, "aclmdlRIExecuteAsync") != 0 ||
+        (uint64_t)(uintptr_t)streams[0] != atomic_load(&run->rn_stream->st_slot.sl_handle))
+        return;
+    CHECK(sem_post(&first_is_over) == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(sem_wait(&replayed) == 0);
+}
+
+static void test_replays_of_one_instance_are_ordered(void)
+{
+    static const struct sim_watcher slow = {.wt_finish = wait_for_second};
+    const aclsimRange range = {.address = block[0], .size = SIZE, .write = 1};
+    aclmdlRI instance;
+    CHECK(sem_init(&replayed, 0, 0) == 0 && sem_init(&first_is_over, 0, 0) == 0);
+    CHECK_CODE(aclmdlRICaptureBegin(streams[0], ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+    CHECK_CODE(aclsimLaunchTask(streams[0], count_replay, NULL, &range, 1, 0), 0);
+    CHECK_CODE(aclmdlRICaptureEnd(streams[0], &instance), 0);
+    sim_watcher_set(&slow, true);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, streams[0]), 0);
+    CHECK(sem_wait(&first_is_over) == 0);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, streams[1]), 0);
+    CHECK(found() == 0);
+    sim_watcher_set(&slow, false);
+    CHECK_CODE(aclmdlRIDestroy(instance), 0);
 }
 
 static void test_memory_that_was_allocated_again_is_new(void)
@@ -129,8 +171,10 @@ int main(void)
     CHECK(sim_check_count() == 1);
     CHECK_CODE(aclsimReset(), 0);
     CHECK(sim_check_count() == 0);
+    CHECK_CODE(aclsimConfigure("workers", "2"), 0);
     open_device("parallel");
     test_a_wait_is_an_order_also_if_its_record_had_passed();
+    test_replays_of_one_instance_are_ordered();
     test_memory_that_was_allocated_again_is_new();
     test_threads_that_wait_have_no_finding();
     CHECK_CODE(aclsimReset(), 0);

@@ -314,12 +314,17 @@ static struct sim_clocks *known_before(const struct sim_instance *instance, sim_
     return known;
 }
 
-/* Called for the first segment of a replay. The replay before it on another stream has ended: it is learned. */
+/* Called for the first segment of a replay. The replay before it on another stream is over, although that stream's
+ * counter may not have passed it yet: it is learned. */
 static void begin_replay(struct replay *replay, const struct sim_instance *instance, sim_record holder)
 {
+    sim_record former = replay->rp_holder;
     struct sim_race_line *line = sim_check_race_order_line((uint32_t)(holder >> 48));
-    if (line != NULL && replay->rp_holder != 0 && replay->rp_holder >> 48 != holder >> 48)
-        sim_check_race_order_queue_record(line, SIM_RACE_INSIDE(sim_record_ticket(holder)), replay->rp_holder);
+    if (line != NULL && former != 0 && former >> 48 != holder >> 48)
+        sim_check_race_order_queue(
+            line, (struct sim_race_lesson){
+                      .le_place = SIM_RACE_INSIDE(sim_record_ticket(holder)),
+                      .le_clocks = sim_check_race_order_known_at(former, SIM_RACE_END(sim_record_ticket(former)))});
     replay->rp_holder = holder;
     if (instance->in_branch_count == 1)
         return;
