@@ -18,7 +18,7 @@ import acl
 
 HERE = Path(__file__).parent
 SHIPPED = Path(acl.__file__).parent / "bench" / "twins"
-CHECKS = ("none", "memory", "leak", "race", "init", "sync", "all")
+CHECKS = ("none", "memory", "leak", "race", "init", "sync", "deadlock", "all")
 OPERATORS = ("attention", "conv", "linalg", "norm", "reduce", "scatter")
 
 
@@ -54,9 +54,9 @@ def main():
                 for name, time in (suite(check) if options.suite else calls(program, check)).items():
                     times = least.setdefault(name, {})
                     times[check] = min(time, times.get(check, time))
-    print(f"{'':30}{'none':>12}", *(f"{check:>8}" for check in CHECKS[1:]))
+    print(f"{'':30}{'none':>12}", *(f"{check:>9}" for check in CHECKS[1:]))
     for name, times in least.items():
-        print(f"{name:30}{times['none']:9.0f} ns", *(f"{times[check] / times['none']:8.2f}" for check in CHECKS[1:]))
+        print(f"{name:30}{times['none']:9.0f} ns", *(f"{times[check] / times['none']:9.2f}" for check in CHECKS[1:]))
 
 
 if __name__ == "__main__":
