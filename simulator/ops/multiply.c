@@ -29,12 +29,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of a panel of the left factor: with the two vectors of each, as many sums as the registers hold. */
 #define ROWS 6
+#define MORE_ROWS 12 /* for vectors of 64 bytes, of which there are 32 registers */
 #define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
+#define EACH_OF_MORE_ROWS(DO) EACH_ROW(DO) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 #define ALIGNMENT 64 /* bytes of the widest vector */
 
 /* Sizes of a tile of the result, and of a slice of the summed axis. Both slices and the tile fit into the cache. */
-#define TILE_ROWS (64 * ROWS)
+#define TILE_ROWS (32 * MORE_ROWS)
 #define TILE_COLUMNS 512
 #define DEPTH 256
 #define KEPT (4 * DEPTH) /* the greatest depth at which all slices of the left factor are kept */
@@ -49,8 +52,8 @@
     into = (totals *)(sums + row * stride);                                                                            \
     into[0] += __builtin_convertvector(low##row, totals), into[1] += __builtin_convertvector(high##row, totals);
 
-/* Adds the product of two panels to ROWS rows of sums. */
-#define PANELS(name, target, element, total, bytes)                                                                    \
+/* Adds the product of two panels to the rows of sums. */
+#define PANELS(name, target, element, total, bytes, rows, EACH)                                                        \
     target static void name(const void *from, const void *other, size_t depth, void *to, size_t stride)                \
     {                                                                                                                  \
         typedef element vector __attribute__((vector_size(bytes), may_alias));                                         \
@@ -59,12 +62,12 @@
         const vector *right = other;                                                                                   \
         total *sums = to;                                                                                              \
         totals *into;                                                                                                  \
-        EACH_ROW(CLEAR)                                                                                                \
-        for (size_t k = 0; k < depth; k++, left += ROWS, right += 2) {                                                 \
+        EACH(CLEAR)                                                                                                    \
+        for (size_t k = 0; k < depth; k++, left += (rows), right += 2) {                                               \
             const vector low = right[0], high = right[1];                                                              \
-            EACH_ROW(STEP)                                                                                             \
+            EACH(STEP)                                                                                                 \
         }                                                                                                              \
-        EACH_ROW(ADD)                                                                                                  \
+        EACH(ADD)                                                                                                      \
     }
 
 typedef void panels_function(const void *left, const void *right, size_t depth, void *sums, size_t stride);
@@ -72,22 +75,23 @@ typedef void panels_function(const void *left, const void *right, size_t depth, 
 /* One function per class, and one for integers of 8 bits: the products of a slice are so small that their sums are
  * exact as floats. Integers are unsigned, because they wrap. */
 #define WHOLE 3
-#define FAMILY(name, target, bytes)                                                                                    \
-    PANELS(integers_##name, target, uint64_t, uint64_t, bytes)                                                         \
-    PANELS(floats_##name, target, float, float, bytes)                                                                 \
-    PANELS(doubles_##name, target, double, double, bytes)                                                              \
-    PANELS(whole_##name, target, float, int32_t, bytes)                                                                \
+#define FAMILY(name, target, bytes, rows, EACH)                                                                        \
+    PANELS(integers_##name, target, uint64_t, uint64_t, bytes, rows, EACH)                                             \
+    PANELS(floats_##name, target, float, float, bytes, rows, EACH)                                                     \
+    PANELS(doubles_##name, target, double, double, bytes, rows, EACH)                                                  \
+    PANELS(whole_##name, target, float, int32_t, bytes, rows, EACH)                                                    \
     static panels_function *const panels_##name[] = {integers_##name, floats_##name, doubles_##name, whole_##name};
 
-FAMILY(plain, , 16)
+FAMILY(plain, , 16, ROWS, EACH_ROW)
 #ifdef __x86_64__
-FAMILY(avx2, __attribute__((target("avx2,fma"))), 32)
-FAMILY(avx512, __attribute__((target("avx512f,avx512dq"))), 64)
+FAMILY(avx2, __attribute__((target("avx2,fma"))), 32, ROWS, EACH_ROW)
+FAMILY(avx512, __attribute__((target("avx512f,avx512dq"))), 64, MORE_ROWS, EACH_OF_MORE_ROWS)
 #endif
 
 struct panels {
     panels_function *pa_multiply;
     size_t pa_element;
+    int64_t pa_rows;    /* of a panel of the left factor */
     int64_t pa_columns; /* of a panel of the right factor */
 };
 
@@ -111,7 +115,8 @@ static struct panels choose_panels(enum sim_class class, bool whole)
     if (bytes > 16)
         family = bytes == 64 ? panels_avx512 : panels_avx2;
 #endif
-    return (struct panels){family[whole ? WHOLE : (int)class], element, (int64_t)(2 * bytes / element)};
+    return (struct panels){family[whole ? WHOLE : (int)class], element, bytes == 64 ? MORE_ROWS : ROWS,
+                           (int64_t)(2 * bytes / element)};
 }
 
 /* ---- packing ---- */
@@ -381,10 +386,11 @@ static void make_tile(const struct work *work, int64_t row, int64_t column, uint
     const struct sim_multiply *multiply = work->wo_multiply;
     const size_t element = work->wo_panels.pa_element;
     char *sums = work->wo_memory + seat * work->wo_bytes, *other = sums + work->wo_right;
-    struct slice left = {SIM_LEFT, row, 0, least(multiply->mu_rows - row, TILE_ROWS), 0, ROWS, element};
+    struct slice left = {SIM_LEFT, row, 0, least(multiply->mu_rows - row, TILE_ROWS), 0,
+                         work->wo_panels.pa_rows, element};
     struct slice right = {SIM_RIGHT, column, 0, least(multiply->mu_columns - column, TILE_COLUMNS), 0,
                           work->wo_panels.pa_columns, element};
-    const size_t step = (size_t)round_up(left.sl_wide, ROWS) * element;
+    const size_t step = (size_t)round_up(left.sl_wide, left.sl_width) * element;
     memset(sums, 0, step * (size_t)work->wo_stride);
     for (int64_t k = 0; k < multiply->mu_depth; k += DEPTH) {
         char *packed = sums + work->wo_left + (work->wo_keeps ? step * (size_t)k : 0);
@@ -440,7 +446,8 @@ static aclError run_pairs(const struct sim_multiply *multiply)
 static aclError run_tiles(const struct sim_multiply *multiply, bool whole)
 {
     const struct panels panels = choose_panels(multiply->mu_class, whole);
-    const int64_t rows = round_up(least(multiply->mu_rows, TILE_ROWS), ROWS), deep = least(multiply->mu_depth, DEPTH);
+    const int64_t rows = round_up(least(multiply->mu_rows, TILE_ROWS), panels.pa_rows);
+    const int64_t deep = least(multiply->mu_depth, DEPTH);
     const int64_t columns = round_up(least(multiply->mu_columns, TILE_COLUMNS), panels.pa_columns);
     struct work work = {
         .wo_multiply = multiply,
