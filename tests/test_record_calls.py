@@ -152,7 +152,9 @@ def record(tmp_path_factory):
         if exec:
             line = [sys.executable, "-m", "acl", "exec", "--backend", backend, "--record", to, "--", *line]
         else:
-            changes.update(ACL_RECORD_CALLS=to, LD_PRELOAD=None if program != "c" else preloaded())
+            changes["ACL_RECORD_CALLS"] = to
+            if program == "c":
+                changes["LD_PRELOAD"] = preloaded()
         return programs.run(line, env=programs.environment(changes)), to
 
     return run
