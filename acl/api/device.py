@@ -6,21 +6,20 @@ from acl.api import values
 
 
 def reset_device(device_id):
-    """Undo one ``set_device``; the last one closes the device."""
-    return closed(device_id, lib.aclrtResetDevice(device_id))
-
-
-def reset_device_force(device_id):
-    """Close the device."""
-    return closed(device_id, lib.aclrtResetDeviceForce(device_id))
-
-
-def closed(device_id, ret):
-    """Report a device that a call has closed, and return the code of the call."""
+    """Undo one ``set_device``; the last one closes the device, which CANN 8.1 has no call to ask for."""
+    ret = lib.aclrtResetDevice(device_id)
     if ret == 0 and present("aclrtGetPrimaryCtxState"):
         active = ffi.new("int32_t *")
         if lib.aclrtGetPrimaryCtxState(device_id, ffi.NULL, active) == 0 and not active[0]:
             device_closed(device_id)
+    return ret
+
+
+def reset_device_force(device_id):
+    """Close the device."""
+    ret = lib.aclrtResetDeviceForce(device_id)
+    if ret == 0:
+        device_closed(device_id)
     return ret
 
 
