@@ -20,7 +20,7 @@ def test_decoupled_decay(npu, data):
     tensors, state = any_state(case, shape)
     greatest, largest = case.take(shape, values=positive)
     number = draw(st.integers(1, 20))
-    count = npu.tensor(numpy.array([number], draw(st.sampled_from(["i8", "f4"]))))
+    count = npu.tensor(numpy.array([number - 1], draw(st.sampled_from(["i8", "f4"]))))
     first, second = (float(numpy.float32(beta)) for beta in BETAS)
     numbers = 0.125, first, second, 0.25, 0.0078125
     operands = *tensors[:3], greatest if keeps else 0, tensors[3], count

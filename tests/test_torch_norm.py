@@ -269,7 +269,7 @@ def test_adam(peer):
             g = plain(source, shape, kind)
             leaf.grad = g.double()
             optimizer.step()
-            at = torch.tensor([step], dtype=TYPES[source.one("f4", "i8")])
+            at = torch.tensor([step - 1], dtype=TYPES[source.one("f4", "i8")])
             peer.run(
                 "apply_adam_wv2", var, m, v, most if amsgrad else None, g, at, 0.01, 0.9, 0.99, decay, 1e-6, amsgrad,
                 maximize,

@@ -129,12 +129,12 @@ def sgd(parameters):
 def adam(parameters):
     """The same for AdamW."""
     kept = [[acl.DeviceArray.zeros(each.shape) for _ in range(2)] for each in parameters]
-    step = acl.DeviceArray.zeros(1)
+    step, last = acl.DeviceArray.zeros(1), len(parameters) - 1
 
     def update(ops, each, grad, number):
-        if number == 0:
-            ops.inplace_adds(step, 1.0)
         ops.apply_adam_wv2(each, *kept[number], None, grad, step, 0.01, 0.9, 0.999, 0.01, 1e-8, False, False)
+        if number == last:
+            ops.inplace_adds(step, 1.0)
 
     return lambda values: torch.optim.AdamW(values, lr=0.01, weight_decay=0.01), update
 

@@ -32,7 +32,8 @@ void sim_adam_step(const struct sim_adam *adam, const struct sim_adam_state *sta
     }
 }
 
-/* ---- ApplyAdamWV2 ---- */
+/* ---- ApplyAdamWV2: the step counts from 0. The documents do not say so, but torch_npu subtracts 1 from PyTorch's, which
+ * counts from 1. ---- */
 
 enum { VARIABLE, MEAN, SQUARE, GREATEST, GRADIENT, STEP, RATE, FIRST, SECOND, DECAY, EPSILON, AMSGRAD, MAXIMIZE };
 
@@ -75,8 +76,8 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
         .ad_second = given[SECOND].number,
         .ad_decay = given[DECAY].number,
         .ad_epsilon = given[EPSILON].number,
-        .ad_first_power = pow(given[FIRST].number, *step),
-        .ad_second_power = pow(given[SECOND].number, *step),
+        .ad_first_power = pow(given[FIRST].number, *step + 1),
+        .ad_second_power = pow(given[SECOND].number, *step + 1),
         .ad_maximizes = given[MAXIMIZE].integer != 0,
     };
     sim_adam_step(&adam, &state, (size_t)sim_walk_count(given[VARIABLE].tensors));
