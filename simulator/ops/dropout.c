@@ -1,11 +1,11 @@
 /* Dropout with masks of bits: element i is kept if bit i % 8 of byte i / 8 is set. DropoutGenMask (shape, prob, seed,
- * offset, out) and DropoutGenMaskV2 (with probDataType before out) draw a mask, DropoutDoMask (self, mask, prob, out)
- * and DropoutBackward (gradOutput, mask, scale, out) apply one, and Dropout (input, p, train, seed, offset, out,
- * maskOut) does both. The size of a mask is rounded up to 128 bits; the bits behind the last element are 0. */
+ * offset, out), DropoutGenMaskV2 (with probDataType before out) and DropoutGenMaskV2Tensor (with tensors as seed and
+ * offset) draw a mask, DropoutDoMask (self, mask, prob, out) and DropoutBackward (gradOutput, mask, scale, out) apply
+ * one, and Dropout (input, p, train, seed, offset, out, maskOut) does both. The size of a mask is rounded up to 128
+ * bits; the bits behind the last element are 0. */
 #include "random.h"
 
 #include "base/bytes.h"
-#include "require.h"
 #include <stdlib.h>
 
 #define MASK_BITS 128
@@ -52,15 +52,18 @@ static aclnnStatus count_elements(const aclsimArgument *shape, int64_t *elements
     return ACL_SUCCESS;
 }
 
-/* Only DropoutGenMaskV2 has a sixth argument. Its type has no influence on the mask. */
+/* Only the second version has more than five arguments. Its type has no influence on the mask. */
 static aclnnStatus plan_gen_mask(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments;
     int64_t elements = 0;
     (void)workspace_size;
     SIM_TRY(sim_random_require_probability(&given[1]));
-    if (call->argumentCount > 5)
-        SIM_TRY(sim_require_type_named(given[4].name, (aclDataType)given[4].integer, SIM_TYPES_SINGLE));
+    SIM_TRY(sim_random_require(&given[2]));
+    if (call->argumentCount > 5) {
+        const aclsimArgument *type = &given[call->argumentCount - 2];
+        SIM_TRY(sim_require_type_named(type->name, (aclDataType)type->integer, SIM_TYPES_SINGLE));
+    }
     SIM_TRY(count_elements(&given[0], &elements));
     return require_new_mask(&given[call->argumentCount - 1], elements);
 }
@@ -213,6 +216,7 @@ static aclError run_dropout(const aclsimCall *call)
 
 const struct sim_kernel sim_kernel_aclnnDropoutGenMask = {plan_gen_mask, run_gen_mask, NULL, false},
                         sim_kernel_aclnnDropoutGenMaskV2 = {plan_gen_mask, run_gen_mask, NULL, false},
+                        sim_kernel_aclnnDropoutGenMaskV2Tensor = {plan_gen_mask, run_gen_mask, NULL, false},
                         sim_kernel_aclnnDropoutDoMask = {plan_do_mask, run_do_mask, NULL, true},
                         sim_kernel_aclnnDropoutBackward = {plan_backward, run_backward, NULL, true},
                         sim_kernel_aclnnDropout = {plan_dropout, run_dropout, NULL, true};

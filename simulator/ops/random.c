@@ -1,10 +1,8 @@
 /* Random numbers of a distribution in all elements of a tensor: InplaceUniform, InplaceNormal and InplaceRandom
- * (selfRef, two parameters, seed, offset), the four forms of Normal (mean, std, seed, offset, out), Bernoulli and
+ * (selfRef, two parameters, seed, offset), also with tensors as seed and offset, the four forms of Normal (mean, std, seed, offset, out), Bernoulli and
  * BernoulliTensor (self, prob, seed, offset, out; self only gives the shape and the type), and these two in place. Also
  * RReluWithNoise (self, noise, lower, upper, training, seed, offset, out), also in place. */
 #include "random.h"
-
-#include "require.h"
 
 /* ---- distributions ---- */
 
@@ -100,6 +98,7 @@ static aclnnStatus plan_fill(const aclsimCall *call, uint64_t *workspace_size)
         else if (parameter->kind == ACLSIM_TENSOR)
             SIM_TRY(sim_require_same_type(parameter, out->tensors->type, out->name));
     }
+    SIM_TRY(sim_random_require(&parameters[how->di_count]));
     SIM_TRY(how->di_check(parameters));
     return how->di_first == 0 && count != 0 ? sim_pointwise_check(out, tensors, count)
                                             : sim_pointwise_check_spread(out, tensors, count);
@@ -205,6 +204,9 @@ static const struct distribution
 KERNEL(InplaceUniform, &uniform);
 KERNEL(InplaceRandom, &random_integers);
 KERNEL(InplaceNormal, &normal_in_place);
+KERNEL(InplaceUniformTensor, &uniform);
+KERNEL(InplaceRandomTensor, &random_integers);
+KERNEL(InplaceNormalTensor, &normal_in_place);
 KERNEL(NormalTensorTensor, &normal);
 KERNEL(NormalTensorFloat, &normal);
 KERNEL(NormalFloatTensor, &normal);

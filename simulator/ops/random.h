@@ -6,15 +6,33 @@
 #include "base/fail.h"
 #include "base/philox.h"
 #include "curve.h"
+#include "require.h"
+#include <string.h>
 
 struct sim_random {
     uint64_t rn_seed, rn_offset;
 };
 
-/* From the arguments seed and offset, which follow each other. */
+/* From the arguments seed and offset, which follow each other. Forms for captured graphs have tensors of one element, so
+ * that each replay has other numbers, and then an integer, which is added to the offset. */
 static inline struct sim_random sim_random_of(const aclsimArgument *seed)
 {
-    return (struct sim_random){(uint64_t)seed[0].integer, (uint64_t)seed[1].integer};
+    uint64_t values[2];
+    if (seed->kind != ACLSIM_TENSOR)
+        return (struct sim_random){(uint64_t)seed[0].integer, (uint64_t)seed[1].integer};
+    for (uint32_t i = 0; i < 2; i++)
+        memcpy(&values[i], seed[i].tensors->data, sizeof values[i]);
+    return (struct sim_random){values[0], values[1] + (uint64_t)seed[2].integer};
+}
+
+/* Checks what sim_random_of reads. */
+static inline aclnnStatus sim_random_require(const aclsimArgument *seed)
+{
+    for (uint32_t i = 0; seed->kind == ACLSIM_TENSOR && i < 2; i++) {
+        SIM_TRY(sim_require_type(&seed[i], SIM_TYPE(ACL_INT64) | SIM_TYPE(ACL_UINT64)));
+        SIM_TRY(sim_require_one(&seed[i]));
+    }
+    return ACL_SUCCESS;
 }
 
 static inline void sim_random_draw(const struct sim_random *random, uint64_t index, uint32_t words[4])

@@ -1,9 +1,9 @@
 /* Random choices: Randperm (n, seed, offset, out), the numbers from 0 to n - 1 in random order, and Multinomial (self,
- * numsamples, replacement, seed, offset, out), indices of weights, drawn with probabilities in proportion to these. */
+ * numsamples, replacement, seed, offset, out), indices of weights, drawn with probabilities in proportion to these.
+ * MultinomialTensor has tensors as seed and offset. */
 #include "random.h"
 
 #include "line.h"
-#include "require.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,8 +70,10 @@ static aclError run_permutation(const aclsimCall *call)
 
 static aclnnStatus plan_multinomial(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *self = &call->arguments[0], *samples = &call->arguments[1], *out = &call->arguments[5];
+    const aclsimArgument *self = &call->arguments[0], *samples = &call->arguments[1],
+                         *out = &call->arguments[call->argumentCount - 1];
     (void)workspace_size;
+    SIM_TRY(sim_random_require(&call->arguments[3]));
     SIM_TRY(sim_require_type(self, SIM_TYPES_FLOAT));
     SIM_TRY(sim_require_type(out, SIM_TYPE(ACL_INT64)));
     SIM_TRY(sim_require_rank(self, 1, 2));
@@ -185,7 +187,7 @@ static int64_t step_of(const aclsimTensor *tensor, uint32_t dim)
 static aclError run_multinomial(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
-    const aclsimTensor *self = given[0].tensors, *out = given[5].tensors;
+    const aclsimTensor *self = given[0].tensors, *out = given[call->argumentCount - 1].tensors;
     const uint32_t last = self->rank - 1;
     const aclsimTensor from = sim_line_without(self, last), to = sim_line_without(out, last);
     const aclsimTensor *tensors[] = {&to, &from};
@@ -201,4 +203,5 @@ static aclError run_multinomial(const aclsimCall *call)
 }
 
 const struct sim_kernel sim_kernel_aclnnRandperm = {plan_permutation, run_permutation, NULL, false},
-                        sim_kernel_aclnnMultinomial = {plan_multinomial, run_multinomial, NULL, false};
+                        sim_kernel_aclnnMultinomial = {plan_multinomial, run_multinomial, NULL, false},
+                        sim_kernel_aclnnMultinomialTensor = {plan_multinomial, run_multinomial, NULL, false};
