@@ -16,6 +16,7 @@ from helpers.operands import (
     near,
     stored,
 )
+from helpers.pointwise import SINGLE
 from helpers.tensors import CODES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,7 @@ def softplus(x, beta, threshold):
         ("elu", (0.5, 2.0, 0.25), elu),
         ("softplus", (1.0, 20.0), softplus),
         ("softplus", (2.0, 4.0), softplus),
+        ("fast_gelu", (), lambda x: x / (1 + numpy.exp(-1.702 * x))),
     ],
 )
 def test_activations(npu, name, numbers, expected):
@@ -54,6 +56,8 @@ def test_activations(npu, name, numbers, expected):
     @given(data=st.data())
     def run_case(data):
         kind, out_kind = data.draw(st.sampled_from(FLOATS)), data.draw(st.sampled_from(FLOATS))
+        if name == "fast_gelu":
+            kind = out_kind = data.draw(st.sampled_from(SINGLE))
         self, out = views(data.draw, any_shape(data.draw), kind, out_kind)
         to = npu.view(*out, out_kind)
         scalars = [npu.scalar(number) for number in numbers]

@@ -69,6 +69,11 @@ def hardswish(g, x):
     return numpy.where(x <= -3, 0, numpy.where(x < 3, g * (x / 3 + 0.5), g))
 
 
+def fast_gelu(g, x):
+    part = sigmoid(1.702 * x)
+    return g * (part + 1.702 * x * part * sigmoid(-1.702 * x))
+
+
 # What the types must be: all the same, or those of the operands the same, or such that their common type can be cast.
 SAME, ALIKE, ANY = "same", "alike", "any"
 WHOLE = ["i4", "i1", "u1"]
@@ -79,6 +84,7 @@ GRADIENTS = {
     "selu": (lambda g, y: SCALE * g * numpy.where(y > 0, 1, y / SCALE + ALPHA), [*SINGLE, "i4", "i1"], None, ANY,
              False, ()),
     "hardsigmoid": (lambda g, x: numpy.where(numpy.abs(x) < 3, g / 6, 0), SINGLE, None, ANY, False, ()),
+    "fast_gelu": (fast_gelu, SINGLE, None, SAME, False, ()),
     "hardswish": (hardswish, SINGLE, None, SAME, False, ()),
     "hardtanh": (lambda g, x, low, high: numpy.where((x <= low) | (x >= high), 0, g), SINGLE, None, SAME, False,
                  (-2, 1)),

@@ -169,6 +169,13 @@ def test_trans_quant_param(npu, data):
     assert npu.call("trans_quant_param_v2", scale, offset, out) == 0
     spread = numpy.broadcast_to(scales.reshape(-1), total)
     assert numpy.array_equal(npu.get(out).astype("u8"), cube_scale(spread, 0 if offsets is None else offsets))
+    for mode in (0, 1):  # the scale is cut off, or rounded to 11 bits, ties to even
+        assert npu.call("trans_quant_param_v3", scale, offset, mode, out) == 0
+        bits = numpy.ascontiguousarray(spread, "f4").view("u4").astype("u8")
+        bits += mode * (0xFFF + (bits >> 13 & 1))
+        rounded = (bits & 0xFFFFE000).astype("u4").view("f4")
+        assert numpy.array_equal(npu.get(out).astype("u8"), cube_scale(rounded, 0 if offsets is None else offsets))
+    refused(npu.call("trans_quant_param_v3", scale, offset, 2, out), INVALID, "roundMode is 2, expected 0 or 1")
 
 
 @pytest.mark.needs_sim

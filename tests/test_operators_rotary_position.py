@@ -33,6 +33,9 @@ def test_rotary_position(npu, mode):
         out = case.take(shape)[0]
         assert npu.call("rotary_position_embedding", x, cosines, sines, mode, out) == 0
         same(npu, out, *rotate(values, c, s, mode))
+        other = blank(npu, out.kind, shape)
+        assert npu.call("rotary_position_embedding_v2", x, cosines, sines, mode, 0, other) == 0
+        assert numpy.array_equal(npu.get(other), npu.get(out), equal_nan=out.kind != "b2")
 
     run_case()
 
@@ -129,6 +132,8 @@ def test_refusals(npu):
     refused(call(cosines=blank(npu, "f4", (1, 3, 1, 1))), SHAPE, "dimension 3 of cos is 1, expected 6")
     refused(call(sines=x), SHAPE, "sin has another shape than cos, expected the same")
     refused(call(out=table), SHAPE, "out has another shape than x, expected the same")
+    turns = npu.call("rotary_position_embedding_v2", x, table, table, 0, blank(npu, "f4", (6, 6)), x)
+    refused(turns, INVALID, "rotate is given, which the simulator does not support, expected NULL")
     outs = blank(npu, "f4", (2, 3, 4, 6)), x, blank(npu, "f4", (1, 3, 1, 6))
     ret = npu.call("rotary_position_embedding_grad", x, table, table, x, 0, *outs)
     refused(ret, SHAPE, "dcosOut has another shape than cos, expected the same")

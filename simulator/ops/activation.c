@@ -1,4 +1,4 @@
-/* Functions of one operand with numeric parameters: Elu and Softplus (self, scalars, out), and the single operators
+/* Functions of one operand: FastGelu (self, out), Elu and Softplus (self, scalars, out), and the single operators
  * Exp, Log and Power with a base or exponent, a scale and a shift, LeakyRelu, Swish, Relu6 and HardSwish. */
 #include "base/fail.h"
 #include "curve.h"
@@ -28,6 +28,11 @@ static double soften(double x, double beta, double threshold)
 SIM_CURVE(softplus, soften(a, n[0], n[1]))
 OF_FLOATS(softplus, .cu_check = NULL);
 SIM_CURVE_KERNEL(Softplus, &softplus);
+
+SIM_CURVE(fast_gelu, a / (1 + exp(-1.702 * a)))
+static const struct sim_curve fast_gelu = {
+    .cu_in = SIM_TYPES_SINGLE, .cu_out = SIM_TYPES_SINGLE, .cu_exact = true, .cu_run = fast_gelu_doubles};
+SIM_CURVE_KERNEL(FastGelu, &fast_gelu);
 
 /* ---- single operators ---- */
 

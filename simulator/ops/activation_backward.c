@@ -29,6 +29,18 @@ SIM_CURVE(selu, SIM_SELU_SCALE * a * (b > 0 ? 1 : b / SIM_SELU_SCALE + SIM_SELU_
 GRADIENT(selu, SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT32) | SIM_TYPE(ACL_INT8), .cu_check = NULL);
 SIM_CURVE_KERNEL(SeluBackward, &selu);
 
+/* ---- from the input ---- */
+
+static double fast_gelu_slope(double x)
+{
+    const double part = 1 / (1 + exp(-1.702 * x));
+    return part + (part == 0 || part == 1 ? 0 : 1.702 * x * part * (1 - part)); /* not infinity times 0 */
+}
+
+SIM_CURVE(fast_gelu, a * fast_gelu_slope(b))
+GRADIENT(fast_gelu, SIM_TYPES_SINGLE, .cu_exact = true);
+SIM_CURVE_KERNEL(FastGeluBackward, &fast_gelu);
+
 /* ---- lines with bends ---- */
 
 SIM_CURVE(hard_sigmoid, b > -3 && b < 3 ? a / 6 : 0)

@@ -1,7 +1,7 @@
-/* Conversions to packed types. TransQuantParamV2 and the helper TransQuantParam make scales of the cube unit: 64 bits
- * with a float32, whose last 13 bits are cut off, a flag, and an offset of 9 bits. ConvertWeightToINT4Pack packs
- * integers of 4 bits; a weight in FRACTAL_NZ is packed in the same order, because products here read views by their
- * strides. */
+/* Conversions to packed types. TransQuantParamV2 and V3 and the helper TransQuantParam make scales of the cube unit: 64
+ * bits with a float32, whose last 13 bits are cut off or rounded, a flag, and an offset of 9 bits.
+ * ConvertWeightToINT4Pack packs integers of 4 bits; a weight in FRACTAL_NZ is packed in the same order, because products
+ * here read views by their strides. */
 #include "base/bytes.h"
 #include "operator/tensordesc.h"
 #include "indices.h"
@@ -21,10 +21,12 @@
 aclnnStatus sim_helper_aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize, const float *offsetArray,
                                             uint64_t offsetSize, uint64_t **quantParam, uint64_t *quantParamSize);
 
-static uint64_t pack_scale(float scale, float offset)
+static uint64_t pack_scale(float scale, float offset, bool rounds)
 {
     uint32_t bits;
     memcpy(&bits, &scale, sizeof bits);
+    if (rounds) /* to nearest, ties to even */
+        bits += ~SCALE_BITS / 2 + (bits / (~SCALE_BITS + 1) & 1);
     const int64_t whole = (int64_t)fmax(OFFSET_LEAST, fmin(OFFSET_MOST, rint((double)offset)));
     return (bits & SCALE_BITS) | HAS_SCALE | ((uint64_t)whole & OFFSET_BITS) << OFFSET_SHIFT;
 }
@@ -54,13 +56,13 @@ aclnnStatus sim_helper_aclnnTransQuantParam(const float *scaleArray, uint64_t sc
     SIM_ARGUMENT(*quantParam != NULL, ACLNN_ERR_INNER, "cannot allocate host memory for %" PRIu64 " scales", count);
     for (uint64_t i = 0; i < count; i++) {
         const float offset = offsetArray == NULL ? 0 : offsetArray[offsetSize == 1 ? 0 : i];
-        (*quantParam)[i] = pack_scale(scaleArray[scaleSize == 1 ? 0 : i], offset);
+        (*quantParam)[i] = pack_scale(scaleArray[scaleSize == 1 ? 0 : i], offset, false);
     }
     *quantParamSize = count;
     return ACL_SUCCESS;
 }
 
-/* ---- TransQuantParamV2: scale, offset, out ---- */
+/* ---- TransQuantParamV2: scale, offset, out; V3 also has roundMode before out ---- */
 
 static int64_t most_of(const aclsimArgument *given)
 {
@@ -71,9 +73,11 @@ static int64_t most_of(const aclsimArgument *given)
 
 static aclnnStatus plan_param(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *given = call->arguments, *out = &given[2];
+    const aclsimArgument *given = call->arguments, *out = &given[call->argumentCount - 1];
     const int64_t count = most_of(given);
     (void)workspace_size;
+    SIM_ARGUMENT(out == &given[2] || given[2].integer == 0 || given[2].integer == 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0 or 1", given[2].name, given[2].integer);
     for (size_t k = 0; k < 2 && (k == 0 || given[1].present != 0); k++) {
         SIM_TRY(sim_require_type(&given[k], SIM_TYPE(ACL_FLOAT)));
         SIM_TRY(sim_require_rank(&given[k], 1, 2));
@@ -90,19 +94,22 @@ static aclnnStatus plan_param(const aclsimCall *call, uint64_t *workspace_size)
 static aclError run_param(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
+    const aclsimTensor *out = given[call->argumentCount - 1].tensors;
+    const bool rounds = call->argumentCount > 3 && given[2].integer != 0;
     const int64_t count = most_of(given);
     const double *scales, *offsets;
     SIM_TRY(sim_packed_load_vector(lists, &given[0], (size_t)count, &scales));
     SIM_TRY(sim_packed_load_vector(lists, &given[1], (size_t)count, &offsets));
     for (int64_t i = 0; i < count; i++) {
-        const uint64_t packed = pack_scale((float)scales[i], offsets == NULL ? 0 : (float)offsets[i]);
-        memcpy(sim_indices_nth(given[2].tensors, i), &packed, sizeof packed);
+        const uint64_t packed = pack_scale((float)scales[i], offsets == NULL ? 0 : (float)offsets[i], rounds);
+        memcpy(sim_indices_nth(out, i), &packed, sizeof packed);
     }
     return ACL_SUCCESS;
 }
 
 static const struct sim_lists_kind param = {run_param};
-const struct sim_kernel sim_kernel_aclnnTransQuantParamV2 = {plan_param, sim_lists_run, (void *)&param, false};
+const struct sim_kernel sim_kernel_aclnnTransQuantParamV2 = {plan_param, sim_lists_run, (void *)&param, false},
+                        sim_kernel_aclnnTransQuantParamV3 = {plan_param, sim_lists_run, (void *)&param, false};
 
 /* ---- ConvertWeightToINT4Pack: weight, weightInt4Pack ---- */
 

@@ -1,4 +1,5 @@
-/* Rotary positions since CANN 8.5: RotaryPositionEmbedding (x, cos, sin, mode, out), its gradient (dy, cos, sin, x,
+/* Rotary positions since CANN 8.5: RotaryPositionEmbedding (x, cos, sin, mode, out), also with an optional matrix that
+ * turns, before out, its gradient (dy, cos, sin, x,
  * mode, dx, dcos, dsin), and ApplyRotaryPosEmb with a mode. The gradients of cosines and sines are summed over the
  * dimensions along which these are broadcast, in double. */
 #include "rotary.h"
@@ -56,22 +57,25 @@ static aclnnStatus check_operands(const aclsimArgument *all, const aclsimArgumen
 
 static aclnnStatus plan_rotary(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *all = call->arguments;
+    const aclsimArgument *all = call->arguments, *out = &all[call->argumentCount - 1];
     (void)workspace_size;
     SIM_TRY(check_operands(all, &all[MODE]));
-    SIM_TRY(sim_require_same_type(&all[OUT], all[X].tensors->type, all[X].name));
-    return check_shape(&all[OUT], all[X].tensors, all[X].name);
+    SIM_ARGUMENT(out == &all[OUT] || all[OUT].present == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is given, which the simulator does not support, expected NULL", all[OUT].name);
+    SIM_TRY(sim_require_same_type(out, all[X].tensors->type, all[X].name));
+    return check_shape(out, all[X].tensors, all[X].name);
 }
 
 static aclError run_rotary(const aclsimCall *call)
 {
     const aclsimArgument *all = call->arguments;
-    sim_rotary_run((enum sim_rotary)all[MODE].integer, all[OUT].tensors, all[X].tensors, all[COS].tensors,
-                   all[SIN].tensors);
+    sim_rotary_run((enum sim_rotary)all[MODE].integer, all[call->argumentCount - 1].tensors, all[X].tensors,
+                   all[COS].tensors, all[SIN].tensors);
     return ACL_SUCCESS;
 }
 
-const struct sim_kernel sim_kernel_aclnnRotaryPositionEmbedding = {plan_rotary, run_rotary, NULL, false};
+const struct sim_kernel sim_kernel_aclnnRotaryPositionEmbedding = {plan_rotary, run_rotary, NULL, false},
+                        sim_kernel_aclnnRotaryPositionEmbeddingV2 = {plan_rotary, run_rotary, NULL, false};
 
 /* ---- its gradient ---- */
 
