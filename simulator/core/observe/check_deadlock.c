@@ -20,7 +20,7 @@
  * is read, and a wait is counted before `finished` is read, so that one of the two threads sees the other.
  *
  * The watchdog uses no thread: a thread that sleeps for a wait, or patrols, wakes when nothing may have happened for
- * long enough (wt_next_look). `progress` is the time when something happened last.
+ * long enough (wt_next_look). `progress` is the time when something happened last. The same wakes it for a second look.
  *
  * `lock` guards everything here and in the other files of this checker, except the atomics. It is taken with locks of
  * streams held, and takes only those of check.c inside; notifies are locked before it. */
@@ -36,7 +36,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS 65536u /* indices of streams, which have 16 bits */
+#define STREAMS 65536u                        /* indices of streams, which have 16 bits */
+#define PATIENCE UINT64_C(10000000)           /* nanoseconds until a second look, */
+#define PATIENCE_MOST UINT64_C(1000000000)    /* and at most until later ones */
 
 static struct sim_lock lock;
 static struct sim_deadlock_wait *waits[STREAMS];  /* by stream; made at its first wait */
@@ -49,6 +51,8 @@ static bool judges;                               /* the check is on, not only t
 static uint64_t watchdog;                         /* nanoseconds; 0: none. Written while no device is open */
 static _Atomic uint64_t progress;
 static uint64_t told;                             /* the `progress` at which the watchdog has reported */
+static _Atomic uint64_t next_judgement = SIM_FOREVER; /* when to look again */
+static uint64_t patience;                             /* nanoseconds between these looks */
 
 /* ---- what is in progress ---- */
 
@@ -139,8 +143,8 @@ static struct sim_stream *find_replayer(const struct sim_deadlock_wait *wait)
     return sim_record_passed(record) ? find_busy(true, true) : sim_record_stream(record);
 }
 
-/* True if the wait may end. `hosts`: no host thread can end it. */
-static bool may_end(const struct sim_deadlock_wait *wait, bool hosts)
+/* True if something in progress may end the wait. `hosts`: no host thread can end it. */
+static bool has_ender(const struct sim_deadlock_wait *wait, bool hosts)
 {
     const struct sim_deadlock_raiser *by = NULL, *other = NULL;
     const struct sim_stream *replayer;
@@ -170,6 +174,12 @@ static bool may_end(const struct sim_deadlock_wait *wait, bool hosts)
         break;
     }
     return true;
+}
+
+/* The gate is read last: what ended the wait may have been done in between, and so no longer be in progress. */
+static bool may_end(const struct sim_deadlock_wait *wait, bool hosts)
+{
+    return has_ender(wait, hosts) || !sim_check_deadlock_is_waiting(wait);
 }
 
 struct sim_deadlock_wait *sim_check_deadlock_next(const struct sim_deadlock_wait *wait,
@@ -234,28 +244,23 @@ static bool all_hosts_wait(void)
     return sim_check_deadlock_hosts != NULL;
 }
 
-/* True if a thread of ours is about to call a function of the program. */
-static bool is_about_to_call(void)
-{
-    uint32_t count = atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire);
-    for (uint32_t i = 1; i < count; i++) {
-        struct sim_context *context = sim_table_at(&sim_contexts, i);
-        struct sim_caller *caller = atomic_load_explicit(&context->cx_host_caller, memory_order_acquire);
-        if (caller == NULL || sim_gate_level(&caller->cl_queued) <= sim_gate_level(&caller->cl_made))
-            continue;
-        const struct sim_deadlock_host *host = sim_check_deadlock_hosts;
-        while (host != NULL && host->dh_caller != caller)
-            host = host->dh_next;
-        if (host == NULL)
-            return true;
-    }
-    return false;
-}
-
 static void take_all_as_stuck(void)
 {
     for (size_t i = 0; i < parked_count; i++)
         parked[i]->dw_stuck = !parked[i]->dw_ends;
+}
+
+/* A second look decides where the first one may come too early: an unknown thread may be about to end, of which nothing
+ * is told any more, and the wait of a thread inside a callback may be about to be refused. */
+static bool is_doubtful(void)
+{
+    return (patience == 0 && sim_check_deadlock_thread_calls()) || sim_check_deadlock_thread_unknown();
+}
+
+static void look_again(bool later)
+{
+    patience = !later ? 0 : patience == 0 ? PATIENCE : patience < PATIENCE_MOST ? 2 * patience : patience;
+    atomic_store(&next_judgement, later ? sim_clock_now() + patience : SIM_FOREVER);
 }
 
 static void judge(void)
@@ -266,10 +271,14 @@ static void judge(void)
     take_all_as_stuck();
     shrink(false);
     sim_check_deadlock_report_circles();
-    if (!all_hosts_wait())
-        return;
-    take_all_as_stuck();
-    if (shrink(true) && !is_about_to_call() && !sim_check_deadlock_thread_unknown())
+    bool stuck = all_hosts_wait();
+    if (stuck) {
+        take_all_as_stuck();
+        stuck = shrink(true) && !sim_check_deadlock_thread_will_call();
+    }
+    bool doubtful = stuck && is_doubtful();
+    look_again(doubtful);
+    if (stuck && !doubtful)
         sim_check_deadlock_report_hosts();
 }
 
@@ -277,8 +286,7 @@ static void judge(void)
 
 static void stop_waiting(struct sim_deadlock_host *host)
 {
-    if (host->dh_waits)
-        atomic_fetch_sub(&waiting, 1);
+    atomic_fetch_sub(&waiting, host->dh_waits ? 1 : 0);
     host->dh_waits = false;
 }
 
@@ -315,8 +323,7 @@ static void note_call(void)
 /* One of ours counts while it is inside a function of the program, and until it sleeps. */
 static void see_callback(const struct sim_stream *stream, bool ends, bool blocks)
 {
-    (void)stream;
-    (void)blocks;
+    (void)stream, (void)blocks;
     note_progress();
     sim_lock(&lock);
     struct sim_deadlock_host *host = own_host();
@@ -344,7 +351,9 @@ static void see_sleep(struct sim_gate *gate, uint64_t target, bool ends, const _
         struct sim_deadlock_wait *wait = &host->dh_wait;
         if (wait->dw_gate != gate || wait->dw_target != target) {
             note_progress();
-            wait->dw_told = false;
+            wait->dw_told = wait->dw_shown = false;
+        } else if (!wait->dw_shown && told == atomic_load_explicit(&progress, memory_order_relaxed)) {
+            note_progress(); /* the watchdog reported while this thread was awake to look at its timers */
         }
         wait->dw_gate = gate;
         wait->dw_target = target;
@@ -474,15 +483,13 @@ static void see_finish(const struct sim_run *run, const struct sim_task *task, c
 
 static void see_create(const struct sim_table *table, uint64_t handle)
 {
-    (void)table;
-    (void)handle;
+    (void)table, (void)handle;
     note_call();
 }
 
 static void see_allocate(const struct sim_block *block, const void *site)
 {
-    (void)block;
-    (void)site;
+    (void)block, (void)site;
     note_call();
 }
 
@@ -500,9 +507,10 @@ static void see_know(uint64_t record)
     note_call();
 }
 
-/* ---- the watchdog ---- */
+/* ---- looks at later times ---- */
 
-static uint64_t next_look(void)
+/* When the watchdog looks next. */
+static uint64_t watch(void)
 {
     if (watchdog == 0 || atomic_load_explicit(&waiting, memory_order_relaxed) == 0)
         return SIM_FOREVER;
@@ -518,6 +526,19 @@ static uint64_t next_look(void)
     }
     sim_unlock(&lock);
     return next;
+}
+
+static uint64_t next_look(void)
+{
+    uint64_t due = atomic_load(&next_judgement), next = watch();
+    if (due != SIM_FOREVER && sim_clock_now() >= due) {
+        sim_lock(&lock);
+        if (atomic_load(&next_judgement) == due)
+            judge();
+        sim_unlock(&lock);
+        due = atomic_load(&next_judgement);
+    }
+    return due < next ? due : next;
 }
 
 const struct sim_watcher sim_check_deadlock = {
@@ -552,6 +573,7 @@ static void forget(void)
     atomic_store(&waiting, 0);
     is_used = judges = false;
     watchdog = told = 0;
+    look_again(false);
 }
 
 void sim_check_deadlock_reset(void)

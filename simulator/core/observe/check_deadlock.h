@@ -39,6 +39,7 @@ struct sim_deadlock_wait {
     bool dw_ends;                 /* it has a time-out */
     bool dw_stuck;                /* the newest judgement: it cannot end */
     bool dw_told;                 /* it has been reported */
+    bool dw_shown;                /* by the watchdog */
     const char *dw_function;      /* the public call that submitted it, or that waits */
     const void *dw_site;
     uint32_t dw_thread;
@@ -125,5 +126,9 @@ void sim_check_deadlock_report_idle(uint64_t nanoseconds);
 void sim_check_deadlock_thread_note(void);
 /* True when the process has a thread that has started since, is not ours, and has not called yet: it may still call. */
 bool sim_check_deadlock_thread_unknown(void);
+/* True if a thread is inside a callback or a host function of the program. */
+bool sim_check_deadlock_thread_calls(void);
+/* True if a thread of ours is about to call one. */
+bool sim_check_deadlock_thread_will_call(void);
 
 #endif

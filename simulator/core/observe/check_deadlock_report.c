@@ -266,9 +266,11 @@ void sim_check_deadlock_report_idle(uint64_t nanoseconds)
     for (size_t i = 0; (wait = sim_check_deadlock_parked(i)) != NULL; i++)
         if (!wait->dw_ends)
             note_wait(&finding, wait);
-    for (const struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
-        if (host->dh_waits && !host->dh_wait.dw_ends)
+    for (struct sim_deadlock_host *host = sim_check_deadlock_hosts; host != NULL; host = host->dh_next)
+        if (host->dh_waits && !host->dh_wait.dw_ends) {
+            host->dh_wait.dw_shown = true;
             note_wait(&finding, &host->dh_wait);
+        }
     for (uint32_t i = 1; i < count; i++) {
         struct sim_stream *stream = sim_stream_at(i);
         uint64_t next = sim_gate_level(&stream->st_gate) + 1;

@@ -6,6 +6,7 @@
  *
  * The lock of check_deadlock.c guards everything here, except `life`, which is also read without it. */
 #include "check_deadlock.h"
+#include "engine/context.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -81,6 +82,33 @@ void sim_check_deadlock_thread_forget_all(void)
 {
     sim_check_deadlock_hosts = NULL;
     atomic_fetch_add_explicit(&life, 1, memory_order_relaxed);
+}
+
+/* ---- ours, which call functions of the program ---- */
+
+bool sim_check_deadlock_thread_calls(void)
+{
+    const struct sim_deadlock_host *host = sim_check_deadlock_hosts;
+    while (host != NULL && !host->dh_calls)
+        host = host->dh_next;
+    return host != NULL;
+}
+
+bool sim_check_deadlock_thread_will_call(void)
+{
+    uint32_t count = atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire);
+    for (uint32_t i = 1; i < count; i++) {
+        struct sim_context *context = sim_table_at(&sim_contexts, i);
+        struct sim_caller *caller = atomic_load_explicit(&context->cx_host_caller, memory_order_acquire);
+        if (caller == NULL || sim_gate_level(&caller->cl_queued) <= sim_gate_level(&caller->cl_made))
+            continue;
+        const struct sim_deadlock_host *host = sim_check_deadlock_hosts;
+        while (host != NULL && host->dh_caller != caller)
+            host = host->dh_next;
+        if (host == NULL)
+            return true;
+    }
+    return false;
 }
 
 /* ---- all others ---- */
