@@ -12,11 +12,15 @@
 /* The tasks that ran, by their letters; one thread at a time writes it. */
 static char ran[TASKS + 1];
 static _Atomic uint32_t ran_count;
+static pthread_t opener;           /* the thread that has opened the device */
+static _Atomic bool ran_elsewhere; /* a task, on another thread than that one */
 
 static aclError letter(void *which)
 {
     uint32_t at = atomic_fetch_add(&ran_count, 1);
     CHECK(at < TASKS);
+    if (!pthread_equal(pthread_self(), opener))
+        atomic_store(&ran_elsewhere, true);
     ran[at] = *(const char *)which;
     return 0;
 }
@@ -35,6 +39,8 @@ static bool ran_so_far(const char *letters)
 static void begin_under(const char *schedule)
 {
     open_device(schedule);
+    opener = pthread_self();
+    atomic_store(&ran_elsewhere, false);
     memset(ran, 0, sizeof ran);
     atomic_store(&ran_count, 0);
 }
@@ -140,6 +146,7 @@ static void test_a_wait_for_what_any_task_may_do(void)
     CHECK(strchr(ran, 'a') != NULL);
     synchronize(three);
     CHECK(strchr(ran, 'b') != NULL);
+    CHECK(!atomic_load(&ran_elsewhere)); /* the wait has run them, not the patrol, which would come later */
     CHECK_CODE(aclrtDestroyNotify(notify), 0);
 }
 
