@@ -1,25 +1,18 @@
 /* Linear algebra on batches of matrices: TriangularSolve, Inverse, Slogdet, Logdet, LinalgQr and Qr.
  *
- * Each matrix is copied into contiguous rows of doubles, or of complex doubles, and the results are rounded once. A
- * singular matrix is not an error: its zero pivots give infinities and NaN. Each algorithm is written once, as a macro
- * for both classes: a real matrix must not be computed as a complex one, because an infinity times an imaginary part of
- * 0 is NaN. */
-#include "base/bytes.h"
+ * A singular matrix is not an error: its zero pivots give infinities and NaN. Each algorithm is written once, as a
+ * macro for both classes: a real matrix must not be computed as a complex one, because an infinity times an imaginary
+ * part of 0 is NaN. */
 #include "base/fail.h"
+#include "matrices.h"
 #include "operator/row.h"
 #include "require.h"
-#include "walk.h"
 
-#include <complex.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SOLVED (SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_DOUBLE) | SIM_TYPES_COMPLEX)
 #define DECOMPOSED (SOLVED | SIM_TYPE(ACL_FLOAT16))
-#define PLACES 4 /* the most tensors of an operator */
-
-typedef double _Complex pair;
 
 /* ---- algorithms, on rows of contiguous elements ---- */
 
@@ -60,14 +53,6 @@ struct triangle {
 /* Makes a square matrix upper triangular by Gaussian elimination with partial pivoting, and changes the right sides
  * alike. Returns -1 if it has swapped an odd number of rows, otherwise 1. */
 #define ELIMINATE(name, element, magnitude)                                                                            \
-    static void swap_##name(element *one, element *other, int64_t count)                                               \
-    {                                                                                                                  \
-        for (int64_t k = 0; k < count; k++) {                                                                          \
-            const element kept = one[k];                                                                               \
-            one[k] = other[k];                                                                                         \
-            other[k] = kept;                                                                                           \
-        }                                                                                                              \
-    }                                                                                                                  \
     static int eliminate_##name(element *matrix, element *sides, int64_t size, int64_t columns)                        \
     {                                                                                                                  \
         int sign = 1;                                                                                                  \
@@ -78,8 +63,8 @@ struct triangle {
                 if (magnitude(matrix[i * size + step]) > magnitude(matrix[pivot * size + step]))                       \
                     pivot = i;                                                                                         \
             if (pivot != step) {                                                                                       \
-                swap_##name(row, matrix + pivot * size, size);                                                         \
-                swap_##name(side, sides + pivot * columns, columns);                                                   \
+                sim_matrices_swap(row, matrix + pivot * size, (size_t)size * sizeof *row);                             \
+                sim_matrices_swap(side, sides + pivot * columns, (size_t)columns * sizeof *side);                      \
                 sign = -sign;                                                                                          \
             }                                                                                                          \
             for (int64_t i = step + 1; row[step] != 0 && i < size; i++) {                                              \
@@ -129,145 +114,13 @@ struct triangle {
     }
 
 SOLVE(reals, double)
-SOLVE(pairs, pair)
+SOLVE(pairs, sim_pair)
 ELIMINATE(reals, double, fabs)
-ELIMINATE(pairs, pair, cabs)
+ELIMINATE(pairs, sim_pair, cabs)
 DECOMPOSE(reals, double, fabs, same, none, same)
-DECOMPOSE(pairs, pair, cabs, creal, cimag, conj)
-
-/* ---- batches of matrices ---- */
-
-struct job {
-    const aclsimArgument *jo_given;
-    enum sim_class jo_class; /* SIM_CLASS_DOUBLE or SIM_CLASS_COMPLEX_DOUBLE */
-    aclsimTensor jo_views[PLACES]; /* a matrix each, or an element */
-    double *jo_values;
-    void (*jo_run)(struct job *job);
-};
-
-static bool is_pair(const struct job *job)
-{
-    return job->jo_class == SIM_CLASS_COMPLEX_DOUBLE;
-}
-
-/* How many doubles an element has. */
-static int64_t width_of(const struct job *job)
-{
-    return is_pair(job) ? 2 : 1;
-}
-
-/* Copies between a matrix and contiguous rows. */
-static void transfer(const struct job *job, const aclsimTensor *matrix, double *values, bool stores)
-{
-    const int64_t rows = matrix->dims[0], columns = matrix->dims[1], size = (int64_t)sim_element_size(matrix->type);
-    union sim_block_values block;
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t done = 0; done < columns; done += SIM_BLOCK) {
-            size_t count = sim_element_block(done, columns), bytes = count * (size_t)width_of(job) * sizeof(double);
-            char *place = (char *)matrix->data + (row * matrix->strides[0] + done * matrix->strides[1]) * size;
-            double *part = values + (row * columns + done) * width_of(job);
-            if (stores) {
-                memcpy(&block, part, bytes);
-                sim_element_store(&block, job->jo_class, place, matrix->type, matrix->strides[1], count);
-            } else {
-                sim_element_load(&block, job->jo_class, place, matrix->type, matrix->strides[1], count);
-                memcpy(part, &block, bytes);
-            }
-        }
-}
-
-/* Makes the values the first rows and columns of an identity matrix. */
-static void set_identity(const struct job *job, double *values, int64_t rows, int64_t columns)
-{
-    memset(values, 0, (size_t)(rows * columns * width_of(job)) * sizeof(double));
-    for (int64_t i = 0; i < rows && i < columns; i++)
-        values[(i * columns + i) * width_of(job)] = 1;
-}
-
-static aclError run_line(char *const *places, const int64_t *strides, int64_t length, void *context)
-{
-    struct job *job = context;
-    for (int64_t i = 0; i < length; i++) {
-        for (int k = 0; k < PLACES; k++)
-            if (job->jo_views[k].data != NULL)
-                job->jo_views[k].data = places[k] + i * strides[k];
-        job->jo_run(job);
-    }
-    return ACL_SUCCESS;
-}
-
-/* The last dimensions of a tensor, without the batches. */
-static aclsimTensor inner_of(const aclsimTensor *tensor, uint32_t rank)
-{
-    aclsimTensor view = *tensor;
-    view.rank = rank;
-    for (uint32_t k = 0; k < rank; k++) {
-        view.dims[k] = tensor->dims[tensor->rank - rank + k];
-        view.strides[k] = tensor->strides[tensor->rank - rank + k];
-    }
-    return view;
-}
-
-/* Runs a job on all matrices. The tensors have their last `ranks` dimensions in each matrix; the batches of the others
- * are broadcast to those of the first. The job has memory for rows * columns elements. */
-static aclError run_batches(struct job *job, const aclsimTensor *const *tensors, const uint32_t *ranks, uint32_t count,
-                            int64_t rows, int64_t columns)
-{
-    const uint32_t batches = tensors[0]->rank < ranks[0] ? 0 : tensors[0]->rank - ranks[0];
-    struct sim_walk walk = {.wk_places = count};
-    uint64_t bytes = (uint64_t)width_of(job) * sizeof(double);
-    int64_t strides[PLACES] = {0};
-    size_t sizes[PLACES] = {0};
-    char *places[PLACES] = {NULL};
-    for (uint32_t i = 0; i < count; i++) {
-        sizes[i] = sim_element_size(tensors[i]->type);
-        places[i] = tensors[i]->data;
-        job->jo_views[i] = inner_of(tensors[i], ranks[i]);
-    }
-    for (uint32_t k = 0; k < batches; k++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const uint32_t missing = batches + ranks[i] - tensors[i]->rank;
-            strides[i] = k < missing || tensors[i]->dims[k - missing] == 1 ? 0 : tensors[i]->strides[k - missing];
-        }
-        sim_walk_add(&walk, tensors[0]->dims[k], strides, sizes);
-    }
-    if (walk.wk_empty)
-        return ACL_SUCCESS;
-    bool fits = sim_size_multiply(&bytes, (uint64_t)rows) && sim_size_multiply(&bytes, (uint64_t)columns);
-    job->jo_values = fits ? malloc(bytes == 0 ? 1 : bytes) : NULL;
-    SIM_CHECK(job->jo_values != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "cannot allocate host memory for matrices of %lld by %lld elements", (long long)rows, (long long)columns);
-    aclError code = sim_walk_run(&walk, places, run_line, job);
-    free(job->jo_values);
-    return code;
-}
-
-static struct job job_of(const aclsimCall *call, void (*run)(struct job *job))
-{
-    const bool pairs = sim_element_is(call->arguments[0].tensors->type, SIM_TYPES_COMPLEX);
-    return (struct job){.jo_given = call->arguments,
-                        .jo_class = pairs ? SIM_CLASS_COMPLEX_DOUBLE : SIM_CLASS_DOUBLE,
-                        .jo_run = run};
-}
-
-static aclnnStatus require_square(const aclsimArgument *argument)
-{
-    const aclsimTensor *tensor = argument->tensors;
-    SIM_TRY(sim_require_rank(argument, 2, SIM_RANK));
-    int64_t rows = tensor->dims[tensor->rank - 2], columns = tensor->dims[tensor->rank - 1];
-    SIM_ARGUMENT(rows == columns, ACLNN_ERR_PARAM_INVALID, "%s has matrices of %lld by %lld, expected square ones",
-                 argument->name, (long long)rows, (long long)columns);
-    return ACL_SUCCESS;
-}
+DECOMPOSE(pairs, sim_pair, cabs, creal, cimag, conj)
 
 /* ---- TriangularSolve: self, A, upper, transpose, unitriangular, xOut, mOut ---- */
-
-/* The size of batch dimension `place` of `batches` ones, aligned at the right; 1 if the tensor does not have it. */
-static int64_t batch_dim(const aclsimTensor *tensor, uint32_t batches, uint32_t place)
-{
-    const uint32_t missing = batches + 2 - tensor->rank;
-    return place < missing ? 1 : tensor->dims[place - missing];
-}
 
 static aclnnStatus plan_solve(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -279,18 +132,12 @@ static aclnnStatus plan_solve(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_types(&given[0], &given[5], SOLVED));
     SIM_TRY(sim_require_types(&given[0], &given[6], SOLVED));
     SIM_TRY(sim_require_rank(&given[0], 2, SIM_RANK));
-    SIM_TRY(require_square(&given[1]));
+    SIM_TRY(sim_matrices_require_square(&given[1]));
     const uint32_t rank = self->rank > matrix->rank ? self->rank : matrix->rank;
     const int64_t size = matrix->dims[matrix->rank - 1], rows = self->dims[self->rank - 2];
     SIM_ARGUMENT(rows == size, ACLNN_ERR_PARAM_INVALID, "%s has matrices of %lld rows, expected %lld, those of %s",
                  given[0].name, (long long)rows, (long long)size, given[1].name);
-    for (uint32_t k = 0; k < rank - 2; k++) {
-        int64_t one = batch_dim(self, rank - 2, k), other = batch_dim(matrix, rank - 2, k);
-        SIM_ARGUMENT(one == other || one == 1 || other == 1, ACLNN_ERR_PARAM_INVALID,
-                     "a batch dimension of %s is %lld and that of %s is %lld, expected the same or 1", given[0].name,
-                     (long long)one, given[1].name, (long long)other);
-        dims[k] = one == 1 ? other : one;
-    }
+    SIM_TRY(sim_matrices_require_batches(&given[0], &given[1], dims));
     dims[rank - 2] = size;
     dims[rank - 1] = self->dims[self->rank - 1];
     SIM_TRY(sim_require_shape(&given[5], dims, rank, "that of the solution"));
@@ -299,22 +146,22 @@ static aclnnStatus plan_solve(const aclsimCall *call, uint64_t *workspace_size)
 }
 
 /* The views are the solution, the copy of the matrix, self, and the matrix. */
-static void solve(struct job *job)
+static void solve(struct sim_matrices *job)
 {
-    const aclsimArgument *given = job->jo_given;
+    const aclsimArgument *given = job->ma_given;
     const bool transposes = given[3].integer != 0;
-    const int64_t size = job->jo_views[3].dims[0], columns = job->jo_views[0].dims[1];
+    const int64_t size = job->ma_views[3].dims[0], columns = job->ma_views[0].dims[1];
     const struct triangle triangle = {(given[2].integer != 0) != transposes, given[4].integer != 0,
                                       transposes ? 1 : size, transposes ? size : 1};
-    double *matrix = job->jo_values, *sides = matrix + size * size * width_of(job);
-    transfer(job, &job->jo_views[3], matrix, false);
-    transfer(job, &job->jo_views[2], sides, false);
-    transfer(job, &job->jo_views[1], matrix, true);
-    if (is_pair(job))
-        solve_pairs((pair *)matrix, &triangle, (pair *)sides, size, columns);
+    double *matrix = job->ma_values, *sides = matrix + size * size * sim_matrices_width(job);
+    sim_matrices_load(job, &job->ma_views[3], matrix);
+    sim_matrices_load(job, &job->ma_views[2], sides);
+    sim_matrices_store(job, &job->ma_views[1], matrix);
+    if (sim_matrices_complex(job))
+        solve_pairs((sim_pair *)matrix, &triangle, (sim_pair *)sides, size, columns);
     else
         solve_reals(matrix, &triangle, sides, size, columns);
-    transfer(job, &job->jo_views[0], sides, true);
+    sim_matrices_store(job, &job->ma_views[0], sides);
 }
 
 static aclError run_solve(const aclsimCall *call)
@@ -324,8 +171,8 @@ static aclError run_solve(const aclsimCall *call)
     const aclsimTensor *const tensors[] = {given[5].tensors, given[6].tensors, given[0].tensors, given[1].tensors};
     const aclsimTensor *self = given[0].tensors;
     const int64_t size = self->dims[self->rank - 2], columns = self->dims[self->rank - 1];
-    struct job job = job_of(call, solve);
-    return run_batches(&job, tensors, ranks, 4, size, size + columns);
+    struct sim_matrices job = sim_matrices_of(call, solve);
+    return sim_matrices_run(&job, tensors, ranks, 4, size, size + columns);
 }
 
 /* ---- Inverse: self, out ---- */
@@ -335,23 +182,22 @@ static aclnnStatus plan_inverse(const aclsimCall *call, uint64_t *workspace_size
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[1];
     (void)workspace_size;
     SIM_TRY(sim_require_types(self, out, SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16)));
-    SIM_TRY(require_square(self));
-    SIM_ARGUMENT(!sim_walk_is_empty(self->tensors->dims, self->tensors->rank), ACLNN_ERR_PARAM_INVALID,
-                 "%s has no elements, expected 1 or more", self->name);
+    SIM_TRY(sim_matrices_require_square(self));
+    SIM_TRY(sim_matrices_require_elements(self));
     return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of self");
 }
 
 /* The views are the inverse and self. */
-static void invert(struct job *job)
+static void invert(struct sim_matrices *job)
 {
-    const int64_t size = job->jo_views[1].dims[0];
+    const int64_t size = job->ma_views[1].dims[0];
     const struct triangle upper = {true, false, size, 1};
-    double *matrix = job->jo_values, *inverse = matrix + size * size;
-    transfer(job, &job->jo_views[1], matrix, false);
-    set_identity(job, inverse, size, size);
+    double *matrix = job->ma_values, *inverse = matrix + size * size;
+    sim_matrices_load(job, &job->ma_views[1], matrix);
+    sim_matrices_identity(job, inverse, size, size);
     eliminate_reals(matrix, inverse, size, size);
     solve_reals(matrix, &upper, inverse, size, size);
-    transfer(job, &job->jo_views[0], inverse, true);
+    sim_matrices_store(job, &job->ma_views[0], inverse);
 }
 
 static aclError run_inverse(const aclsimCall *call)
@@ -359,8 +205,8 @@ static aclError run_inverse(const aclsimCall *call)
     static const uint32_t ranks[] = {2, 2};
     const aclsimTensor *self = call->arguments[0].tensors, *const tensors[] = {call->arguments[1].tensors, self};
     const int64_t size = self->dims[self->rank - 1];
-    struct job job = job_of(call, invert);
-    return run_batches(&job, tensors, ranks, 2, size, 2 * size);
+    struct sim_matrices job = sim_matrices_of(call, invert);
+    return sim_matrices_run(&job, tensors, ranks, 2, size, 2 * size);
 }
 
 /* ---- Slogdet: self, signOut, logOut; Logdet: self, out ---- */
@@ -371,7 +217,7 @@ static aclnnStatus plan_determinant(const aclsimCall *call, uint64_t *workspace_
     const uint32_t batches = self->tensors->rank - 2;
     (void)workspace_size;
     SIM_TRY(sim_require_type(self, SOLVED));
-    SIM_TRY(require_square(self));
+    SIM_TRY(sim_matrices_require_square(self));
     for (size_t i = 1; i < call->argumentCount; i++) {
         const aclsimArgument *out = &call->arguments[i];
         SIM_TRY(sim_require_type(out, SOLVED));
@@ -385,11 +231,11 @@ static aclnnStatus plan_determinant(const aclsimCall *call, uint64_t *workspace_
 }
 
 /* Multiplies the sign by that of a pivot, and adds the logarithm of its absolute value. */
-static void add_pivot(const struct job *job, const double *pivot, pair *sign, double *logarithm)
+static void add_pivot(const struct sim_matrices *job, const double *pivot, sim_pair *sign, double *logarithm)
 {
-    if (is_pair(job)) {
-        const double size = cabs(*(const pair *)(const void *)pivot);
-        *sign *= size == 0 ? 0 : *(const pair *)(const void *)pivot / size;
+    if (sim_matrices_complex(job)) {
+        const double size = cabs(*(const sim_pair *)(const void *)pivot);
+        *sign *= size == 0 ? 0 : *(const sim_pair *)(const void *)pivot / size;
         *logarithm += log(size);
     } else {
         *sign *= *pivot == 0 || isnan(*pivot) ? *pivot : copysign(1, *pivot);
@@ -399,31 +245,31 @@ static void add_pivot(const struct job *job, const double *pivot, pair *sign, do
 
 /* The first view is the sign, or the logarithm of the determinant; the second is self; the third, which only Slogdet
  * has, is the logarithm of the absolute value. */
-static void find_determinant(struct job *job)
+static void find_determinant(struct sim_matrices *job)
 {
-    const int64_t size = job->jo_views[1].dims[0];
-    const bool has_sign = job->jo_views[2].data != NULL;
-    double *matrix = job->jo_values, logarithm = 0;
-    transfer(job, &job->jo_views[1], matrix, false);
-    pair sign = is_pair(job) ? eliminate_pairs((pair *)matrix, (pair *)matrix, size, 0)
-                             : eliminate_reals(matrix, matrix, size, 0);
+    const int64_t size = job->ma_views[1].dims[0];
+    const bool has_sign = job->ma_views[2].data != NULL;
+    double *matrix = job->ma_values, logarithm = 0;
+    sim_matrices_load(job, &job->ma_views[1], matrix);
+    sim_pair sign = sim_matrices_complex(job) ? eliminate_pairs((sim_pair *)matrix, (sim_pair *)matrix, size, 0)
+                                              : eliminate_reals(matrix, matrix, size, 0);
     for (int64_t i = 0; i < size; i++)
-        add_pivot(job, matrix + (i * size + i) * width_of(job), &sign, &logarithm);
+        add_pivot(job, matrix + (i * size + i) * sim_matrices_width(job), &sign, &logarithm);
     union sim_block_values first, second;
     memset(&first, 0, sizeof first);
     if (has_sign) {
         first.bv_double_pairs[0] = sign;
-    } else if (is_pair(job)) {
+    } else if (sim_matrices_complex(job)) {
         first.bv_doubles[0] = logarithm;
         first.bv_doubles[1] = sign == 0 ? 0 : carg(sign);
     } else {
         first.bv_doubles[0] = creal(sign) < 0 ? (double)NAN : logarithm;
     }
-    sim_element_store(&first, job->jo_class, job->jo_views[0].data, job->jo_views[0].type, 0, 1);
+    sim_element_store(&first, job->ma_class, job->ma_views[0].data, job->ma_views[0].type, 0, 1);
     if (!has_sign)
         return;
     second.bv_doubles[0] = logarithm;
-    sim_element_store(&second, SIM_CLASS_DOUBLE, job->jo_views[2].data, job->jo_views[2].type, 0, 1);
+    sim_element_store(&second, SIM_CLASS_DOUBLE, job->ma_views[2].data, job->ma_views[2].type, 0, 1);
 }
 
 static aclError run_determinant(const aclsimCall *call)
@@ -434,8 +280,8 @@ static aclError run_determinant(const aclsimCall *call)
     const uint32_t count = call->argumentCount == 3 ? 3 : 2;
     const aclsimTensor *const tensors[] = {given[1].tensors, self, given[count - 1].tensors};
     const int64_t size = self->dims[self->rank - 1];
-    struct job job = job_of(call, find_determinant);
-    return run_batches(&job, tensors, ranks, count, size, size);
+    struct sim_matrices job = sim_matrices_of(call, find_determinant);
+    return sim_matrices_run(&job, tensors, ranks, count, size, size);
 }
 
 /* ---- LinalgQr: self, mode, Q, R; Qr: self, some, Q, R ---- */
@@ -476,28 +322,29 @@ static aclnnStatus plan_qr(const aclsimCall *call, uint64_t *workspace_size)
 }
 
 /* The views are R, self and Q, which is absent if only R is wanted. */
-static void decompose(struct job *job)
+static void decompose(struct sim_matrices *job)
 {
-    const int64_t rows = job->jo_views[1].dims[0], columns = job->jo_views[1].dims[1], width = width_of(job);
-    const int64_t wide = job->jo_views[0].dims[0], steps = rows < columns ? rows : columns;
-    double *matrix = job->jo_values, *scales = matrix + rows * columns * width, *q = scales + rows * width;
-    transfer(job, &job->jo_views[1], matrix, false);
-    if (is_pair(job))
-        decompose_pairs((pair *)matrix, (pair *)scales, rows, columns);
+    const int64_t rows = job->ma_views[1].dims[0], columns = job->ma_views[1].dims[1], width = sim_matrices_width(job);
+    const int64_t wide = job->ma_views[0].dims[0], steps = rows < columns ? rows : columns;
+    double *matrix = job->ma_values, *scales = matrix + rows * columns * width, *q = scales + rows * width;
+    sim_matrices_load(job, &job->ma_views[1], matrix);
+    if (sim_matrices_complex(job))
+        decompose_pairs((sim_pair *)matrix, (sim_pair *)scales, rows, columns);
     else
         decompose_reals(matrix, scales, rows, columns);
-    if (job->jo_views[2].data != NULL) {
-        set_identity(job, q, rows, wide);
+    if (job->ma_views[2].data != NULL) {
+        sim_matrices_identity(job, q, rows, wide);
         for (int64_t step = steps; step-- > 0;)
-            if (is_pair(job))
-                reflect_pairs((pair *)matrix, rows, columns, step, ((pair *)scales)[step], (pair *)q, wide, 0);
+            if (sim_matrices_complex(job))
+                reflect_pairs((sim_pair *)matrix, rows, columns, step, ((sim_pair *)scales)[step], (sim_pair *)q, wide,
+                              0);
             else
                 reflect_reals(matrix, rows, columns, step, scales[step], q, wide, 0);
-        transfer(job, &job->jo_views[2], q, true);
+        sim_matrices_store(job, &job->ma_views[2], q);
     }
     for (int64_t i = 1; i < wide; i++) /* the reflections are stored below the diagonal */
         memset(matrix + i * columns * width, 0, (size_t)((i < columns ? i : columns) * width) * sizeof(double));
-    transfer(job, &job->jo_views[0], matrix, true);
+    sim_matrices_store(job, &job->ma_views[0], matrix);
 }
 
 static aclError run_qr(const aclsimCall *call)
@@ -507,8 +354,8 @@ static aclError run_qr(const aclsimCall *call)
     const aclsimTensor *self = given[0].tensors, *r = given[3].tensors;
     const aclsimTensor *const tensors[] = {r, self, given[2].tensors};
     const int64_t rows = self->dims[self->rank - 2], columns = self->dims[self->rank - 1];
-    struct job job = job_of(call, decompose);
-    return run_batches(&job, tensors, ranks, mode_of(call) == ONLY_R ? 2 : 3, rows,
+    struct sim_matrices job = sim_matrices_of(call, decompose);
+    return sim_matrices_run(&job, tensors, ranks, mode_of(call) == ONLY_R ? 2 : 3, rows,
                        columns + 1 + r->dims[r->rank - 2]);
 }
 
