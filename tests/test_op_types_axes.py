@@ -116,6 +116,43 @@ class TestLayerNorm:
         assert single.shapes("LayerNorm", given, ["f4"] * 3, **values) == shapes
 
 
+class TestCdistGrad:
+    """The inputs have their documented shapes, or, as torch_npu passes them, are expanded to a common one."""
+
+    X1, X2, GRAD = (RANDOM.normal(size=shape).astype("f4") for shape in ((2, 5, 3), (2, 4, 3), (2, 5, 4)))
+
+    @pytest.mark.parametrize("expands", [False, True])
+    @pytest.mark.parametrize("p", [0.5, 2.0, 3.0, -1.0])
+    def test_values(self, expands, p, single):
+        apart = self.X1[:, :, None] - self.X2[:, None].astype("f8")
+        sizes = numpy.abs(apart)
+        whole = sizes.max(-1) if p == -1 else (sizes**p).sum(-1) ** (1 / p)
+        parts = sizes == whole[..., None] if p == -1 else (sizes / whole[..., None]) ** (p - 1)
+        expected = (self.GRAD[..., None] * numpy.sign(apart) * parts).sum(-2)
+        inputs = [self.GRAD, self.X1, self.X2, whole.astype("f4")]
+        if expands:
+            inputs = [self.GRAD[..., None], self.X1[:, :, None], self.X2[:, None], whole.astype("f4")[..., None]]
+            inputs = [numpy.broadcast_to(one, apart.shape).copy() for one in inputs]
+        given = [single.give(one) for one in inputs]
+        found = single.run("CdistGrad", given, expected.shape, "f4", **({} if p == 2 else {"p": p}))
+        numpy.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+    def test_the_shape_of_an_output(self, single):
+        """It tells the forms apart, if its rank is known."""
+        given = [single.give(one) for one in (self.GRAD, self.X1, self.X2, self.GRAD)]
+        assert single.shapes("CdistGrad", given, ["f4"]) == [(2, 5, 3)]
+        attr, cubes, lines = single.attr(), [single.give(CUBE)] * 4, [single.give(A[0])] * 4
+        for given, open_dims, code in ((cubes, [-1, -1], 0), (lines, [-2], 148050)):
+            out, (descs, buffers) = single.desc(open_dims, "f4"), zip(*given)
+            assert acl.op.infer_shape("CdistGrad", list(descs), list(buffers), 1, [out], attr) == code
+            if code == 0:
+                assert [acl.get_tensor_desc_dim_v2(out, place)[0] for place in range(2)] == [2, 4]
+
+    def test_an_input_without_vectors(self, single):
+        given = [single.give(numpy.ones((2, 0, 3), "f4")) for _ in range(4)]
+        assert single.run("CdistGrad", given, (2, 3), "f4").tolist() == [[0] * 3] * 2
+
+
 class TestTopK:
     """TopK and TopKV2 take k as an input, TopKD as an attribute; equal elements stay in their order."""
 
@@ -170,6 +207,10 @@ MISFITS = [
     ("TopKD", [A, A], {}, [((2, 1), "f4"), ((2, 1), "i4")], 100023, "TopKD needs attribute k, which is missing"),
     ("TopK", [A], {}, [((2, 1), "f4"), ((2, 1), "i4")], 100021, "numInputs is 1"),
     ("TopK", [A, A], {}, [((2, 1), "f4"), ((2, 1), "i4")], 100021, "inputs[1] of TopK is not a constant"),
+    ("CdistGrad", [A, A, A, A[:1]], {}, [((3,), "f4")], 100024, "cdist has shape [1, 3], expected [2, 3]"),
+    ("CdistGrad", [A, A, A, A], {}, [((2,), "f4")], 100024, "y has shape [2], expected [3]"),
+    ("CdistGrad", [A[0]] * 4, {}, [((), "f4")], 100024, "grad has 1 dimensions, expected 2 to 8"),
+    ("CdistGrad", [A] * 3, {}, [((3,), "f4")], 100021, "numInputs is 3"),
     ("LayerNorm", [A, A, A], {"begin_norm_axis": 1, "begin_params_axis": 1},
      [((2, 3), "f4"), ((2, 1), "f4"), ((2, 1), "f4")], 100024, "inputs[1] of LayerNorm has 2 dimensions, expected 1"),
     ("LayerNorm", [A, A[0, :2].copy(), A[0]], {"begin_norm_axis": 0, "begin_params_axis": 1},

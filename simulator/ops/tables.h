@@ -30,6 +30,7 @@ extern struct sim_row sim_op_batch_norm_row;  /* ops/batch_norm.c: x, axis, scal
                                                  is_training, epsilon, exponential_avg_factor, y, batch_mean,
                                                  batch_variance, reserve_space_1, reserve_space_2 */
 extern struct sim_row sim_op_prod_row;        /* ops/fold.c: x, axes, keep_dims, y */
+extern struct sim_row sim_op_cdist_grad_row;  /* ops/distances.c: grad, x1, x2, cdist, p, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
 extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, strides, pads, counts_pads, divisor, y */

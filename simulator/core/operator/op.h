@@ -183,6 +183,7 @@ enum sim_op_own {
     SIM_OWN_LSTM,
     SIM_OWN_GRU,
     SIM_OWN_BATCH_NORM,
+    SIM_OWN_CDIST_GRAD,
     SIM_OWN_COUNT,
 };
 /* Indexed by sim_op_own; set by simulator.c before any call. */

@@ -275,6 +275,17 @@ aclError sim_op_derive_second_dims(const struct sim_op_request *request, int64_t
     return ACL_SUCCESS;
 }
 
+/* CdistGrad(grad, x1, x2, cdist; p = 2) with expanded inputs: the dimension before the last one is summed over */
+aclError sim_op_derive_folded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    SIM_TRY(sim_op_derive_second_dims(request, numbers, count));
+    if (*count < 2)
+        return refuse(request, "x1 has fewer than 2 dimensions");
+    numbers[*count - 2] = numbers[*count - 1];
+    --*count;
+    return ACL_SUCCESS;
+}
+
 aclError sim_op_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t axis;

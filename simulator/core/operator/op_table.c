@@ -144,6 +144,12 @@ static bool reduces_one(const struct sim_op_request *request)
     return request->rq_input_count > 1 && axes_of(request) == 1;
 }
 
+/* The inputs of a CdistGrad of torch_npu have one more dimension than its output. */
+static bool is_folded(const struct sim_op_request *request)
+{
+    return request->rq_output_count == 1 && sim_op_output(request, 0)->ot_rank + 1 == request->rq_tensors[1].ot_rank;
+}
+
 /* Attribute axes of a softmax is -1 by default. Files of saved models name the schema for one axis. */
 static bool has_one_axis(const struct sim_op_request *request)
 {
@@ -233,6 +239,10 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NUMBERS(1), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
     {"CumsumD", 1, "aclnnCumsumV2", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), NEEDED("axis"), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
+    {"CdistGrad", 4, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), X(2), X(3), OPTIONAL("p", 2), Y},
+     .ty_own = SIM_OWN_CDIST_GRAD, .ty_dims = sim_op_derive_folded_dims, .ty_fits = is_folded},
+    {"CdistGrad", 4, "aclnnCdistBackward", SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), X(1), X(2), X(3), OPTIONAL("p", 2), Y}, .ty_dims = sim_op_derive_second_dims},
     NORMALIZED("LayerNorm", NULL, SIM_OWN_LAYER_NORM, 1e-7),
     NORMALIZED("LayerNormV3", "aclnnLayerNorm", SIM_OWN_NONE, 1e-5),
     {"RmsNorm", 2, "aclnnRmsNorm", SIM_SHAPE_FIRST,

@@ -94,6 +94,7 @@ aclError sim_op_derive_normalized(const struct sim_op_request *request, int64_t 
 aclError sim_op_derive_first_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_rms_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_second_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_folded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
