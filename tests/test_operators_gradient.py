@@ -95,7 +95,7 @@ GRADIENTS = {
     "silu": (swish, SINGLE, None, SAME, True, ()),
     "swish": (swish, SINGLE, None, SAME, False, (1.5,)),
     "mish": (mish, SINGLE, None, ANY, True, ()),
-    "gelu": (gelu, SINGLE, None, ANY, True, ()),
+    "gelu": (gelu_tanh, SINGLE, None, ANY, True, ()),
     "leaky_relu": (lambda g, x, slope: numpy.where(x > 0, g, slope * g), FLOATS, None, ANY, True, (0.3,)),
     "log_sigmoid": (lambda g, x: g * sigmoid(-x), SINGLE, None, SAME, False, ()),
     "elu": (elu, SINGLE, None, ALIKE, False, (0.5, 2.0, 1.5)),

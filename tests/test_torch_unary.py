@@ -151,7 +151,7 @@ def test_activation(peer, name):
 # g is the gradient of the output, x the operand, y the output, * the further arguments.
 GRADIENTS = {
     "elu_backward": (lambda x, a, s, i: aten.elu(x, a, s, i), [(1.0, 1.0, 1.0), (0.3, 2.0, 0.5)], "g*Fx"),
-    "gelu_backward": (F.gelu, [()], "gx"),
+    "gelu_backward": (lambda x: F.gelu(x, approximate="tanh"), [()], "gx"),
     "hardshrink_backward": (F.hardshrink, [(0.5,), (0.0,)], "gx*"),
     "hardsigmoid_backward": (F.hardsigmoid, [()], "gx"),
     "hardswish_backward": (F.hardswish, [()], "gx"),
@@ -213,7 +213,7 @@ SPECIAL = {
     "softshrink_backward": lambda g, x: aten.softshrink_backward(g, x, 0.5),
     "tanh_backward": aten.tanh_backward,
     "threshold_backward": lambda g, x: aten.threshold_backward(g, x, 0.5),
-    "gelu_backward": aten.gelu_backward,
+    "gelu_backward": lambda g, x: aten.gelu_backward(g, x, approximate="tanh"),
     "silu_backward": aten.silu_backward,
     "mish_backward": aten.mish_backward,
 }

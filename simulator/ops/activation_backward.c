@@ -157,10 +157,10 @@ SIM_CURVE_KERNEL(LogitGrad, &logit);
 
 SIM_CURVE(gelu, a * sim_gelu_slope(b))
 GRADIENT(gelu, SIM_TYPES_SINGLE, .cu_broadcasts = true);
-SIM_CURVE_KERNEL(GeluBackward, &gelu);
 
 SIM_CURVE(gelu_by_tanh, a * sim_gelu_slope_by_tanh(b))
 GRADIENT(gelu_by_tanh, SIM_TYPES_SINGLE, .cu_broadcasts = true);
+SIM_CURVE_KERNEL(GeluBackward, &gelu_by_tanh); /* the gradient of Gelu, which uses tanh */
 
 static aclnnStatus plan_gelu(const aclsimCall *call, uint64_t *workspace_size)
 {
