@@ -103,6 +103,10 @@ RESULTS = (
     ("var", (A, [0], False), A.var(0)),
     ("norm", (A, 1, [1]), abs(A).sum(1)),
     ("linalg_vector_norm", (A, 2, [0]), numpy.sqrt((A * A).sum(0))),
+    ("cdist", (A, B[None], 1.0, 0), abs(A[:, None] - B).sum(-1)[None]),
+    ("cdist_backward", (A[:, :1] * 0, A, B, A[:, :1], 2.0), A * 0),
+    ("pdist", (A, numpy.inf), abs(A[0] - A[1]).max(keepdims=True)),
+    ("linalg_cholesky", (4 * numpy.eye(3, dtype="f4"), True), 2 * numpy.eye(3, dtype="f4")),
     ("renorm", (A, 2, 0, 1), A / numpy.sqrt((A * A).sum(1, keepdims=True))),
     ("log_sum_exp", (A, [1]), numpy.log(numpy.exp(A).sum(1))),
     ("reduce_nansum", (numpy.array([[1, numpy.nan, 2]], "f4"), [1]), numpy.array([3], "f4")),
@@ -231,6 +235,10 @@ def test_results_of_matrices():
     for mode, shape in enumerate([(3, 2), (3, 3), (0,)]):
         q, r = nn.linalg_qr(put(A.T), mode)
         assert (q.shape, r.shape) == (shape, (3, 2) if mode == 1 else (2, 2))
+    for full, wanted, shapes in (
+        (True, True, [(2,), (2, 2), (3, 3)]), (False, True, [(2,), (2, 2), (3, 2)]), (True, False, [(2,), (0,), (0,)])
+    ):  # fmt: skip
+        assert [one.shape for one in nn.svd(put(A), full, wanted)] == shapes
     gradients = nn.conv_tbc_backward(put(A[:, None]), put(A[:, None]), put(numpy.ones((1, 3, 3), "f4")), put(ROW), 0)
     assert [gradient.shape for gradient in gradients] == [(2, 1, 3), (1, 3, 3), (3,)]
     q, r = nn.qr(put(A.T), True)

@@ -8,6 +8,16 @@ import numpy
 from acl.objects.op_types import Arguments, Refused, Rule, Spec, Specs, gradient_mask, meet, met
 
 
+def _batches(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the common dimensions before the matrices."""
+    try:
+        return numpy.broadcast_shapes(one[:-2], other[:-2])
+    except ValueError:
+        raise Refused(
+            f"{one[:-2]} and {other[:-2]}, the dimensions before the matrices, cannot be broadcast together"
+        ) from None
+
+
 def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
     one, other = arrays[:2]
     if not one.shape or not other.shape:
@@ -16,13 +26,7 @@ def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
     inner = right[-2] if len(right) > 1 else right[0]
     if left[-1] != inner:
         raise Refused(f"the last dimension of {left} is {left[-1]}, the matching one of {right} is {inner}")
-    try:
-        batch = numpy.broadcast_shapes(left[:-2], right[:-2])
-    except ValueError:
-        raise Refused(
-            f"{left[:-2]} and {right[:-2]}, the dimensions before the matrices, cannot be broadcast together"
-        ) from None
-    shape = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
+    shape = (*_batches(left, right), *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
     return [Spec(shape, meet(one.dtype, other.dtype))]
 
 
@@ -82,11 +86,7 @@ def _matrices(arrays: Sequence[Any]) -> None:
 def _triangular_solve(a: Arguments, arrays: list[Any]) -> Specs:
     _matrices(arrays)
     side, matrix = (array.shape for array in arrays)
-    try:
-        batch = numpy.broadcast_shapes(side[:-2], matrix[:-2])
-    except ValueError:
-        reason = f"{side[:-2]} and {matrix[:-2]}, the dimensions before the matrices, cannot be broadcast together"
-        raise Refused(reason) from None
+    batch = _batches(side, matrix)
     return [Spec((*batch, *shape[-2:]), arrays[0].dtype) for shape in (side, matrix)]
 
 
@@ -108,6 +108,27 @@ def _qr(a: Arguments, arrays: list[Any]) -> Specs:
     wide = rows if mode == 1 else min(rows, columns)
     q = (0,) if mode == 2 else (*batch, rows, wide)
     return [Spec(q, arrays[0].dtype), Spec((*batch, wide, columns), arrays[0].dtype)]
+
+
+def _svd(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the singular values and vectors; vectors that are not computed are empty."""
+    _matrices(arrays)
+    (*batch, rows, columns), kind = arrays[0].shape, arrays[0].dtype
+    least, wanted, full = min(rows, columns), a["compute_uv"], a["full_matrices"]
+    sides = [(*batch, size, size if full else least) if wanted else (0,) for size in (rows, columns)]
+    return [Spec((*batch, least), kind), *(Spec(side, kind) for side in sides)]
+
+
+def _cdist(a: Arguments, arrays: list[Any]) -> Specs:
+    _matrices(arrays)
+    one, other = (array.shape for array in arrays)
+    return [Spec((*_batches(one, other), one[-2], other[-2]), arrays[0].dtype)]
+
+
+def _pdist(a: Arguments, arrays: list[Any]) -> Specs:
+    _matrices(arrays)
+    rows = arrays[0].shape[0]
+    return [Spec((rows * (rows - 1) // 2,), arrays[0].dtype)]
 
 
 def _outer(a: Arguments, arrays: list[Any]) -> Specs:
@@ -165,11 +186,15 @@ TABLE: dict[Rule, str] = {
     _convolution: "convolution conv_depthwise2d",
     _convolution_tbc: "conv_tbc",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:4]]: "conv_tbc_backward",
-    lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)]: "inverse",
+    lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)]: "inverse linalg_cholesky",
+    lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: "cdist_backward",
     _triangular_solve: "triangular_solve",
     _determinant(1): "logdet",
     _determinant(2): "slogdet",
     _qr: "qr linalg_qr",
+    _svd: "svd",
+    _cdist: "cdist",
+    _pdist: "pdist pdist_forward",
     _outer: "ger addr",
     _added_batches: "addbmm",
     _gemm: "gemm",
