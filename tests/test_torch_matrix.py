@@ -132,6 +132,41 @@ def test_linear_algebra(peer):
                 summed(q_out.double() @ r_out.double(), rows.double(), None, ("QR", mode), 1e-4)
 
 
+def test_factors(peer):
+    for _, source in each("f4", "factors", rounds=20):
+        batch, size = source.shape(most=2, size=3, empty=False), source.random.randint(1, 5)
+        x, upper, full = square(source, batch, size), source.one(True, False), source.one(True, False)
+        x = source.view(x @ x.mT + torch.eye(size))
+        expected = torch.linalg.cholesky(x.double(), upper=upper)
+        summed(peer.run("linalg_cholesky", x, upper, source.like(x)), expected, None, "linalg_cholesky", 1e-4)
+        x = plain(source, [*batch, source.random.randint(1, 5), size], "f4")
+        u, sigma, vh = torch.linalg.svd(x.double(), full)
+        outs = [source.like(one, "f4") for one in (sigma, u, vh.mT)]
+        peer.run("svd", x, full, True, *outs)
+        summed(outs[0], sigma, None, "svd", 1e-4)
+        found, least = [one.double() for one in outs], sigma.shape[-1]
+        whole = (found[1][..., :least] * found[0].unsqueeze(-2)) @ found[2][..., :least].mT
+        summed(whole, x.double(), None, ("svd", full), 1e-4)
+
+
+def test_distances(peer):
+    for kind, source in each(SINGLE, "distances", rounds=10):
+        batch, length = source.shape(most=2, size=3, empty=False), source.random.randint(1, 4)
+        one, other = (plain(source, [*batch, source.random.randint(1, 4), length], kind) for _ in "12")
+        for p in (0.0, 0.5, 1.0, 2.0, 3.0, math.inf):
+            expected = torch.cdist(one.double(), other.double(), p)
+            whole = peer.run("cdist", one, other, p, 0, source.like(expected, kind))
+            summed(whole, expected, None, ("cdist", kind, p))
+            grad = plain(source, whole.shape, kind)
+            expected = aten._cdist_backward(*(x.double().contiguous() for x in (grad, one, other)), p, expected)
+            found = peer.run("cdist_backward", grad, one, other, whole, p, source.like(one))
+            size = grad.double().abs().sum(-1, keepdim=True) * 8
+            summed(found, expected, size.expand(found.shape), ("cdist_backward", kind, p), 0.05 if p < 1 else None)
+            if kind != "b2" and one.dim() == 2:
+                expected = F.pdist(one.double(), p)
+                summed(peer.run("pdist", one, p, source.like(expected, kind)), expected, None, ("pdist", kind, p))
+
+
 def test_cross(peer):
     for kind, source in each(SINGLE, "cross"):
         with documented(kind):
