@@ -212,6 +212,22 @@ def acl_device(request):
 
 
 @pytest.fixture
+def npu():
+    """Give PyTorch's NPU, ``torch.device("npu:0")``, and wait for its work after the test.
+
+    The test is skipped where PyTorch has no NPU: without torch_npu, or without the libraries that it needs.
+    """
+    try:
+        import torch
+        import torch_npu  # noqa: F401 (registers the device)
+    except (ImportError, RuntimeError) as error:
+        pytest.skip(f"PyTorch has no NPU: {error}; without a card, run: ascendcl exec -- python -m pytest")
+    device = torch.device("npu:0")
+    yield device
+    torch.npu.synchronize(device)
+
+
+@pytest.fixture
 def acl_stream(acl_device):
     """Make an :class:`acl.Stream`; it is synchronised and closed after the test."""
     import acl

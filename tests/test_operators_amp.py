@@ -49,7 +49,8 @@ def test_what_was_found_before_stays(npu):
 def test_update_scale(npu, kind, scale, steps, found, expected):
     tracker = npu.tensor(numpy.array([steps], "i4"))
     outputs = one(npu, 0, kind), blank(npu, "i4", 1)
-    assert npu.call("amp_update_scale", one(npu, scale, kind), tracker, one(npu, found, kind), 2.0, 0.5, 5, *outputs) == 0
+    operands = one(npu, scale, kind), tracker, one(npu, found, kind)
+    assert npu.call("amp_update_scale", *operands, 2.0, 0.5, 5, *outputs) == 0
     assert tuple(exact(npu.get(out), out.kind)[0] for out in outputs) == expected
 
 
@@ -69,7 +70,8 @@ def test_refusals(npu):
     refused(npu.call(unscale, gradients, one(npu, 0, "f2"), number), INVALID, "foundInf has data type 1")
     refused(npu.call(unscale, gradients, number, blank(npu, "f4", 2)), INVALID, "invScale has")
     count = blank(npu, "i4", 1)
-    refused(npu.call(update, number, number, number, 2.0, 0.5, 5, number, count), INVALID, "growthTracker has data type 0")
+    ret = npu.call(update, number, number, number, 2.0, 0.5, 5, number, count)
+    refused(ret, INVALID, "growthTracker has data type 0")
     half = one(npu, 1, "f2")
     refused(npu.call(update, number, count, half, 2.0, 0.5, 5, number, count), INVALID, "foundInf has data type 1")
     for steps in (0, 2**31):

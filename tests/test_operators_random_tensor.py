@@ -1,4 +1,4 @@
-"""Random numbers whose seed and offset are tensors, as captured graphs need them: the same as those of the plain forms."""
+"""Random numbers whose seed and offset are tensors, as captured graphs need them: those of the plain forms."""
 
 import numpy
 import pytest
@@ -35,7 +35,8 @@ def numbers(npu, kind="i8"):
 def test_fills(npu, name, kind, arguments):
     plain, other = blank(npu, kind, (40, 9)), blank(npu, kind, (40, 9))
     assert npu.call(f"inplace_{name}", plain, *arguments, SEED, OFFSET + MORE) == 0
-    assert npu.call(f"inplace_{name}_tensor", other, *arguments, *numbers(npu, "u8" if name == "uniform" else "i8")) == 0
+    given = numbers(npu, "u8" if name == "uniform" else "i8")
+    assert npu.call(f"inplace_{name}_tensor", other, *arguments, *given) == 0
     assert numpy.array_equal(npu.get(plain), npu.get(other))
     assert len(numpy.unique(npu.get(other))) > 9
 
@@ -80,6 +81,7 @@ def test_refusals(npu):
     call = npu.call
     refused(call("inplace_normal_tensor", out, 0.0, 1.0, wrong, offset, more), INVALID, "seedTensor has data type 3")
     refused(call("inplace_normal_tensor", out, 0.0, 1.0, seed, long, more), INVALID, "offsetTensor has ", "[2]")
-    refused(call("multinomial_tensor", out, 2, True, seed, wrong, more, blank(npu, "i8", (2, 2))), INVALID, "offsetTensor")
-    shape = npu.integers([4])
-    refused(call("dropout_gen_mask_v2_tensor", shape, 0.5, wrong, offset, 0, 0, blank(npu, "u1", 16)), INVALID, "seedTensor")
+    ret = call("multinomial_tensor", out, 2, True, seed, wrong, more, blank(npu, "i8", (2, 2)))
+    refused(ret, INVALID, "offsetTensor has data type 3")
+    ret = call("dropout_gen_mask_v2_tensor", npu.integers([4]), 0.5, wrong, offset, 0, 0, blank(npu, "u1", 16))
+    refused(ret, INVALID, "seedTensor has data type 3")

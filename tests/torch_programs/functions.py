@@ -1,0 +1,243 @@
+"""The functions that are compared, each with the inputs that it is called with."""
+
+import torch
+from case import BOOL, FLOAT16, INT, Case, bools, distinct, floats, index, integers, positive, unit
+
+F = torch.nn.functional
+
+
+def each(names, *inputs, space=torch, **options):
+    """Return a case per name of a function that takes the inputs alone."""
+    return [Case(name, getattr(space, name), inputs, **options) for name in names.split()]
+
+
+SHAPE = (5, 7)
+X, Y = floats(*SHAPE), floats(*SHAPE)
+K, J = integers(*SHAPE), integers(*SHAPE)
+B, C = bools(*SHAPE), bools(*SHAPE)
+
+UNARY = [
+    *each("abs neg square sign ceil floor round trunc frac positive", X),
+    *each("exp exp2 expm1 sin cos tan tanh atan sigmoid deg2rad rad2deg", X),
+    *each("sinh cosh asinh erf erfc sinc", X, kinds=FLOAT16),
+    *each("log log2 log10 log1p sqrt rsqrt reciprocal", positive(*SHAPE)),
+    *each("asin acos atanh", unit(*SHAPE), kinds=FLOAT16),
+    *each("erfinv", unit(*SHAPE)),
+    Case("acosh", lambda x: torch.acosh(x + 1), [positive(*SHAPE)], kinds=FLOAT16),
+    Case("logit", lambda x: torch.logit(x.abs(), 1e-3), [unit(*SHAPE)]),
+    *each("isnan isinf isfinite signbit", X, grad=False),
+    *each("abs neg sign square", K, kinds=INT),
+    *each("bitwise_not", K, kinds=INT),
+    *each("logical_not bitwise_not", B, kinds=BOOL),
+    Case("nan_to_num", lambda x: torch.nan_to_num(torch.log(x), nan=1.5, neginf=-2.0), [X], grad=False),
+    Case("clamp", lambda x: x.clamp(-0.5, 0.8), [X]),
+    Case("clamp_tensors", torch.clamp, [X, floats(7), floats(7, low=2)]),
+    Case("clamp_min", lambda x: x.clamp_min(0.1), [X]),
+    Case("clamp_max", lambda x: x.clamp_max(0.1), [X]),
+    Case("pow_number", lambda x: x**3, [X]),
+    Case("number_pow", lambda x: 2**x, [X]),
+    Case("round_decimals", lambda x: torch.round(x, decimals=2), [X], grad=False),
+    Case("digamma", torch.digamma, [positive(*SHAPE)], grad=False),
+    Case("lgamma", torch.lgamma, [positive(*SHAPE)], grad=False),
+    Case("to_int", lambda x: (x * 10).to(torch.int32), [X], grad=False),
+    Case("to_half", lambda x: x.half().float(), [X], kinds=()),
+    Case("to_bool", lambda x: (x > 0).bool(), [X], grad=False),
+    Case("bool_to_float", lambda x: x.float() * 2, [B], kinds=BOOL),
+]
+
+ACTIVATIONS = [
+    *each("relu relu6 elu selu celu silu mish softplus softsign hardtanh hardsigmoid hardswish", X, space=F),
+    *each("hardshrink softshrink tanhshrink leaky_relu logsigmoid gelu", X, space=F),
+    Case("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"), [X]),
+    Case("threshold", lambda x: F.threshold(x, 0.1, 20.0), [X]),
+    Case("prelu", F.prelu, [X, floats(7)]),
+    Case("glu", lambda x: F.glu(x, -1), [floats(5, 8)]),
+    Case("softmax", lambda x: F.softmax(x, -1), [X]),
+    Case("softmax_first", lambda x: F.softmax(x, 0), [X]),
+    Case("log_softmax", lambda x: F.log_softmax(x, -1), [X]),
+    Case("softmin", lambda x: F.softmin(x, 1), [X]),
+    Case("normalize", lambda x: F.normalize(x, dim=1), [X]),
+    Case("dropout_of_nothing", lambda x: F.dropout(x, 0.0), [X]),
+    Case("dropout_in_evaluation", lambda x: F.dropout(x, 0.5, training=False), [X]),
+    Case("rrelu_in_evaluation", lambda x: F.rrelu(x, training=False), [X]),
+]
+
+BINARY = [
+    *each("add sub mul maximum minimum fmax fmin", X, Y),
+    *each("add sub mul maximum minimum", K, J, kinds=INT),
+    *each("eq ne lt le gt ge", X, Y, grad=False),
+    *each("eq lt ge", K, J, kinds=INT),
+    *each("bitwise_and bitwise_or bitwise_xor", K, J, kinds=INT),
+    *each("logical_and logical_or logical_xor bitwise_and", B, C, kinds=BOOL),
+    *each("atan2 hypot copysign logaddexp logaddexp2", X, Y),
+    Case("div", torch.div, [X, positive(*SHAPE)]),
+    Case("div_floor", lambda x, y: torch.div(x, y, rounding_mode="floor"), [X, positive(*SHAPE)], grad=False),
+    Case("div_trunc", lambda x, y: torch.div(x, y, rounding_mode="trunc"), [X, positive(*SHAPE)], grad=False),
+    Case("floor_divide", lambda x, y: x // (y.abs() + 1), [K, J], kinds=INT),
+    Case("true_divide_of_integers", lambda x, y: x / (y.abs() + 1), [K, J], kinds=INT),
+    Case("remainder", lambda x, y: x % (y.abs() + 1), [K, J], kinds=INT),
+    Case("remainder_of_floats", torch.remainder, [X, positive(*SHAPE)], grad=False),
+    Case("fmod", torch.fmod, [X, positive(*SHAPE)], grad=False),
+    Case("pow", torch.pow, [positive(*SHAPE), Y]),
+    Case("float_power", lambda x: torch.float_power(x, 2).float(), [X], kinds=()),
+    Case("xlogy", torch.xlogy, [X, positive(*SHAPE)]),
+    Case("lerp", torch.lerp, [X, Y, unit(*SHAPE)]),
+    Case("lerp_number", lambda x, y: torch.lerp(x, y, 0.3), [X, Y]),
+    Case("addcmul", lambda x, y, z: torch.addcmul(x, y, z, value=0.5), [X, Y, floats(7)]),
+    Case("addcdiv", lambda x, y, z: torch.addcdiv(x, y, z, value=0.5), [X, Y, positive(*SHAPE)]),
+    Case("where", torch.where, [B, X, Y]),
+    Case("where_number", lambda m, x: torch.where(m, x, 0.5), [B, X]),
+    Case("rsub", lambda x: 1 - x, [X]),
+    Case("number_div", lambda x: 2 / x, [positive(*SHAPE)]),
+    Case("broadcast_add", torch.add, [floats(5, 1, 3), floats(4, 1)]),
+    Case("add_alpha", lambda x, y: torch.add(x, y, alpha=0.3), [X, Y]),
+    Case("add_in_place", lambda x, y: x.clone().add_(y), [X, Y]),
+    Case("mul_in_place", lambda x, y: x.clone().mul_(y), [X, Y]),
+    Case("heaviside", torch.heaviside, [X, Y], grad=False),
+    Case("isclose", torch.isclose, [X, Y], grad=False),
+    Case("allclose", lambda x: torch.tensor(torch.allclose(x, x)), [X], grad=False),
+    Case("equal", lambda x, y: torch.tensor(torch.equal(x, y)), [X, Y], grad=False),
+    Case("shift", lambda x: (x << 1) | (x >> 2), [K], kinds=INT),
+]
+
+REDUCTIONS = [
+    *each("sum mean prod amax amin logsumexp", X, arguments=(1,)),
+    *each("sum prod amax amin", K, arguments=(1,), kinds=INT),
+    *each("var std", X, arguments=(1,)),
+    *each("sum mean prod max min norm", X),
+    *each("sum max min", K, kinds=INT),
+    *each("argmax argmin", X, arguments=(1,), grad=False),
+    *each("cumsum cumprod", X, arguments=(1,)),
+    *each("cumsum", K, arguments=(0,), kinds=INT),
+    *each("all any", B, arguments=(1,), kinds=BOOL),
+    *each("all any", B, kinds=BOOL),
+    *each("max min cummax cummin", X, arguments=(1,)),
+    *each("nansum nanmean", X, arguments=(1,)),
+    *each("count_nonzero", K, kinds=INT),
+    *each("logcumsumexp", X, arguments=(1,)),
+    *each("median", X, arguments=(1,)),
+    Case("sum_of_two", lambda x: x.sum((0, 2), keepdim=True), [floats(3, 4, 5)]),
+    Case("var_mean", lambda x: torch.var_mean(x, 1, correction=0), [X]),
+    Case("std_mean", lambda x: torch.std_mean(x, 1), [X]),
+    Case("aminmax", lambda x: tuple(torch.aminmax(x, dim=1)), [X]),
+    Case("norm_1", lambda x: torch.linalg.vector_norm(x, 1, 1), [X]),
+    Case("norm_3", lambda x: torch.linalg.vector_norm(x, 3, 0), [X]),
+    Case("norm_infinity", lambda x: torch.linalg.vector_norm(x, float("inf"), 1), [X]),
+    Case("matrix_norm", torch.linalg.matrix_norm, [X]),
+    Case("dist", lambda x, y: torch.dist(x, y, 2), [X, Y]),
+    Case("renorm", lambda x: torch.renorm(x, 2, 0, 1.5), [X]),
+    Case("diff", lambda x: torch.diff(x, dim=1), [X]),
+    Case("trapezoid", lambda x: torch.trapezoid(x, dim=1), [X]),
+    Case("quantile", lambda x: torch.quantile(x, 0.3, dim=1), [X], kinds=(), grad=False),
+]
+
+SHAPES = [
+    Case("cat", lambda x, y: torch.cat([x, y], 1), [X, floats(5, 2)]),
+    Case("cat_of_integers", lambda x, y: torch.cat([x, y], 0), [K, J], kinds=INT),
+    Case("stack", lambda x, y: torch.stack([x, y], 1), [X, Y]),
+    Case("hstack_vstack", lambda x, y: (torch.hstack([x, y]), torch.vstack([x, y])), [X, Y]),
+    Case("split", lambda x: torch.split(x, 3, 1), [X]),
+    Case("chunk", lambda x: torch.chunk(x, 3, 1), [X]),
+    Case("unbind", lambda x: torch.unbind(x, 0), [X]),
+    Case("permute", lambda x: x.permute(2, 0, 1).contiguous(), [floats(2, 3, 4)]),
+    Case("transpose", lambda x: x.t() + 1, [X]),
+    Case("movedim", lambda x: torch.movedim(x, 0, 2).clone(), [floats(2, 3, 4)]),
+    Case("flip", lambda x: torch.flip(x, [0, 1]), [X]),
+    Case("roll", lambda x: torch.roll(x, 2, 1), [X]),
+    Case("rot90", torch.rot90, [X]),
+    Case("repeat", lambda x: x.repeat(2, 3), [X]),
+    Case("tile", lambda x: torch.tile(x, (2, 1)), [X]),
+    Case("repeat_interleave", lambda x: torch.repeat_interleave(x, 2, 1), [X]),
+    Case("expand", lambda x: x.expand(4, 5, 7) * 2, [X]),
+    Case("unfold_view", lambda x: x.unfold(1, 3, 2) * 2, [X]),
+    Case("as_strided", lambda x: x.as_strided((3, 2), (2, 7), 1) * 2, [X]),
+    *each("tril triu", X),
+    *each("tril triu", X, arguments=(1,)),
+    *each("diag diagonal diag_embed trace", X),
+    Case("narrow", lambda x: x.narrow(1, 2, 3) * 2, [X]),
+    Case("slice_step", lambda x: x[1::2, ::3] * 2, [X]),
+    Case("squeeze", lambda x: x.unsqueeze(1).squeeze(1).flatten() * 2, [X]),
+    Case("view_as_other_type", lambda x: x.float().view(torch.int32), [X], grad=False, kinds=()),
+    Case("meshgrid", lambda x, y: torch.meshgrid(x, y, indexing="ij"), [floats(3), floats(4)]),
+    Case("block_diag", torch.block_diag, [floats(2, 3), floats(1, 2)]),
+    Case("pad", lambda x: F.pad(x, (1, 2, 0, 3), value=0.5), [X]),
+    *[
+        Case(f"pad_{mode}", lambda x, mode=mode: F.pad(x, (1, 2, 2, 1), mode=mode), [floats(2, 3, 5, 6)])
+        for mode in ("reflect", "replicate", "circular")
+    ],
+    Case("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), [floats(1, 8, 3, 4)]),
+    Case("pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2), [floats(1, 2, 4, 6)]),
+    Case("channel_shuffle", lambda x: F.channel_shuffle(x, 2), [floats(1, 6, 3, 4)]),
+    Case("unfold", lambda x: F.unfold(x, 3, padding=1), [floats(2, 3, 5, 6)]),
+    Case("fold", lambda x: F.fold(x, (5, 6), 3, padding=1), [floats(2, 27, 30)]),
+    Case("like", lambda x: (torch.zeros_like(x), torch.ones_like(x), torch.full_like(x, 2.5)), [X], grad=False),
+    Case("new", lambda x: (x.new_zeros(3), x.new_full((2,), 1.5)), [X], grad=False),
+    Case("copy", lambda x, y: x.clone().copy_(y), [X, floats(7)]),
+    Case("copy_to_columns", lambda x, y: x.clone().t().copy_(y), [X, floats(7, 5)]),
+]
+
+INDEXING = [
+    Case("gather", lambda x, i: torch.gather(x, 1, i), [X, index(7, 5, 4)]),
+    Case("scatter", lambda x, i, y: x.scatter(0, i, y), [X, index(5, 1, 7), floats(1, 7)]),
+    Case("scatter_number", lambda x, i: x.scatter(1, i, 2.5), [X, index(7, 5, 1)]),
+    Case("scatter_add", lambda x, i, y: x.scatter_add(1, i, y), [X, index(7, 5, 7), Y]),
+    *[
+        Case(f"scatter_reduce_{how}", lambda x, i, y, how=how: x.scatter_reduce(0, i, y, how), inputs, grad=False)
+        for how in ("sum", "prod", "mean", "amax", "amin")
+        for inputs in [[X, index(5, 5, 7), Y]]
+    ],
+    Case("index_select", lambda x, i: torch.index_select(x, 0, i), [X, index(5, 6)]),
+    Case("index_add", lambda x, i, y: x.index_add(0, i, y), [X, index(5, 5), Y]),
+    Case("index_copy", lambda x, y: x.index_copy(0, torch.tensor([2, 0, 4], device=x.device), y), [X, floats(3, 7)]),
+    Case("index_fill", lambda x, i: x.index_fill(1, i, 0.5), [X, index(7, 2)]),
+    Case("index", lambda x, i, j: x[i, j], [X, index(5, 4), index(7, 4)]),
+    Case("index_rows", lambda x, i: x[i], [X, index(5, 4)]),
+    Case("index_columns", lambda x, i: x[:, i], [X, index(7, 4)]),
+    Case("index_mask", lambda x, m: x[m], [X, B]),
+    Case("index_put", lambda x, y: x.index_put((torch.tensor([2, 0], device=x.device),), y), [X, floats(2, 7)]),
+    Case("index_put_add", lambda x, i, y: x.index_put((i,), y, accumulate=True), [X, index(5, 4), floats(4, 7)]),
+    Case("masked_fill", lambda x, m: x.masked_fill(m, -1.0), [X, B]),
+    Case("masked_select", torch.masked_select, [X, B]),
+    Case("masked_scatter", torch.masked_scatter, [X, B, Y]),
+    Case("take", torch.take, [X, index(35, 4)]),
+    Case("take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), [X, index(7, 5, 2)]),
+    Case("put_rows", lambda x, y: torch.slice_scatter(x, y, 0, 1, 3), [X, floats(2, 7)]),
+    Case("select_scatter", lambda x, y: torch.select_scatter(x, y, 1, 2), [X, floats(5)]),
+    Case("nonzero", torch.nonzero, [B], kinds=BOOL),
+    Case("argwhere", torch.argwhere, [B], kinds=BOOL),
+    Case("where_alone", lambda m: torch.where(m), [B], kinds=BOOL),
+    Case("searchsorted", torch.searchsorted, [floats(9, ordered=True), X], grad=False, kinds=FLOAT16),
+    Case("bucketize", torch.bucketize, [X, floats(9, ordered=True)], grad=False, kinds=FLOAT16),
+    *each("sort", X, arguments=(1,)),
+    *each("sort", K, arguments=(0,), kinds=INT, first=True),
+    *each("argsort", X, arguments=(1,), grad=False),
+    Case("sort_descending", lambda x: torch.sort(x, 0, descending=True), [X]),
+    Case("topk", lambda x: torch.topk(x, 3, 1), [distinct(*SHAPE)]),
+    Case("topk_smallest", lambda x: torch.topk(x, 2, 0, largest=False), [distinct(*SHAPE)]),
+    Case("kthvalue", lambda x: torch.kthvalue(x, 3, 1), [distinct(*SHAPE)]),
+    Case("unique", lambda x: torch.unique(x, return_inverse=True, return_counts=True), [K], kinds=INT),
+    Case("unique_consecutive", torch.unique_consecutive, [K], kinds=INT),
+    Case("bincount", torch.bincount, [index(6, 20)], kinds=()),
+    Case("histc", lambda x: torch.histc(x, 5, -1, 1), [X], grad=False, kinds=()),
+    Case("isin", torch.isin, [K, integers(3)], kinds=INT),
+    Case("one_hot", lambda i: F.one_hot(i, 6), [index(6, 5)], kinds=()),
+    Case("embedding", F.embedding, [index(9, 4, 3), floats(9, 6)]),
+    Case("embedding_padding", lambda i, w: F.embedding(i, w, padding_idx=2), [index(9, 4, 3), floats(9, 6)]),
+    Case("embedding_bag", lambda i, w: F.embedding_bag(i, w, mode="mean"), [index(9, 4, 3), floats(9, 6)]),
+]
+
+CREATION = [
+    Case("arange", lambda x: torch.arange(3, 20, 2, device=x.device), [X], grad=False, kinds=()),
+    Case("arange_of_floats", lambda x: torch.arange(0, 1, 0.1, device=x.device), [X], grad=False, kinds=()),
+    Case("linspace", lambda x: torch.linspace(-1, 2, 9, device=x.device), [X], grad=False, kinds=()),
+    Case("logspace", lambda x: torch.logspace(-1, 2, 9, device=x.device), [X], grad=False, kinds=()),
+    Case("eye", lambda x: torch.eye(3, 4, device=x.device), [X], grad=False, kinds=()),
+    Case("full", lambda x: torch.full((2, 3), 1.5, device=x.device), [X], grad=False, kinds=()),
+    Case("zeros_of_bool", lambda x: torch.zeros(3, dtype=torch.bool, device=x.device), [X], grad=False, kinds=()),
+    Case("tril_indices", lambda x: torch.tril_indices(4, 5, device=x.device), [X], grad=False, kinds=()),
+    Case("hann_window", lambda x: torch.hann_window(8, device=x.device), [X], grad=False, kinds=()),
+    Case("scalar_tensor", lambda x: torch.tensor(2.5, device=x.device) * x, [X], kinds=()),
+    Case("item", lambda x: torch.tensor(x[1, 2].item()), [X], grad=False),
+]
+
+CASES = [*UNARY, *ACTIVATIONS, *BINARY, *REDUCTIONS, *SHAPES, *INDEXING, *CREATION]
