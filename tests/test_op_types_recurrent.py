@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+from helpers import recurrent
 from helpers.single import Single, operands
 
 import acl
@@ -32,38 +33,15 @@ def single(npu):
     made.close()
 
 
-def sigmoid(x):
-    """Return the logistic function of numbers."""
-    return 1 / (1 + numpy.exp(-x))
-
-
-def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0, x=X):
+def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0, x=X, runs=None):
     """Return y, output_h, output_c, i, j, f, o and tanhc."""
-    weight, h, c, steps = W.astype("f8"), h[0].astype("f8"), c[0].astype("f8"), []
-    for step in x.astype("f8"):
-        columns = numpy.concatenate([step, h], 1) @ weight + B
-        sums = dict(zip(order, numpy.split(columns, 4, 1)))
-        i, f, o = sigmoid(sums["i"]), sigmoid(sums["f"] + forget_bias), sigmoid(sums["o"])
-        j = numpy.tanh(sums["j"])
-        c = f * c + i * j
-        h = o * numpy.tanh(c)
-        steps.append([h, h, c, i, j, f, o, numpy.tanh(c)])
-    return [numpy.stack(one) for one in zip(*steps)]
+    x, w, h, c = (one.astype("f8") for one in (x, W, h[0], c[0]))
+    return recurrent.lstm(x, (w[:INPUT], w[INPUT:]), (B, 0), h, c, order, forget_bias, runs)
 
 
 def gru(h=ZERO, biases=(NO_BIAS, NO_BIAS), order="zrh"):
     """Return y, output_h, update, reset, new and hidden_new."""
-    h, steps = h[0].astype("f8"), []
-    for x in X.astype("f8"):
-        sides = zip((x, h), WEIGHTS, biases)
-        ours, theirs = (
-            dict(zip(order, numpy.split(row @ weight.astype("f8") + bias, 3, 1))) for row, weight, bias in sides
-        )
-        update, reset = sigmoid(ours["z"] + theirs["z"]), sigmoid(ours["r"] + theirs["r"])
-        new = numpy.tanh(ours["h"] + reset * theirs["h"])
-        h = (1 - update) * new + update * h
-        steps.append([h, h, update, reset, new, theirs["h"]])
-    return [numpy.stack(one) for one in zip(*steps)]
+    return recurrent.gru(X.astype("f8"), [one.astype("f8") for one in WEIGHTS], biases, h[0].astype("f8"), order)
 
 
 def given(single, arrays, kind):

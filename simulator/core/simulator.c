@@ -179,6 +179,8 @@ static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
     [SIM_OWN_TRANSPOSED] = &sim_op_transposed_row,
     [SIM_OWN_LSTM] = &sim_op_lstm_row,
     [SIM_OWN_GRU] = &sim_op_gru_row,
+    [SIM_OWN_LSTM_GRAD] = &sim_op_lstm_grad_row,
+    [SIM_OWN_GRU_GRAD] = &sim_op_gru_grad_row,
     [SIM_OWN_BATCH_NORM] = &sim_op_batch_norm_row,
     [SIM_OWN_CDIST_GRAD] = &sim_op_cdist_grad_row,
 };

@@ -1,40 +1,15 @@
-/* The single operators DynamicRNN, which is an LSTM, and DynamicGRUV2: one layer in one direction, whose input is
- * [time, batch, input]. A weight has some columns for each gate, in an order that is an argument. States and sums are
- * doubles, so that results of a short type do not make the later ones less precise. All tensors are loaded before a
- * result is stored, so that an output may equal an input. */
-#include "slices.h"
+/* The single operators DynamicRNN and DynamicRNNV2, which are an LSTM, and DynamicGRUV2: one layer in one direction,
+ * whose input is [time, batch, input]. A weight has some columns for each gate, in an order that is an argument. All
+ * tensors are loaded before a result is stored, so that an output may equal an input. */
+#include "recurrent.h"
+
 #include "tables.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-struct sizes {
-    size_t si_time, si_batch, si_input, si_hidden;
-};
-
-static struct sizes sizes_of(const aclsimTensor *x, const aclsimTensor *y)
-{
-    return (struct sizes){(size_t)x->dims[0], (size_t)x->dims[1], (size_t)x->dims[2], (size_t)y->dims[2]};
-}
-
-static double sigmoid(double value)
-{
-    return 1 / (1 + exp(-value));
-}
-
-/* Adds the product of a row and a matrix to the sums. */
-static void add_product(const double *row, size_t depth, const double *matrix, size_t columns, double *sums)
-{
-    for (size_t k = 0; k < depth; k++)
-        for (size_t i = 0; i < columns; i++)
-            sums[i] += row[k] * matrix[k * columns + i];
-}
 
 /* ---- checks ---- */
 
-/* The initial state of a batch may be absent. */
-static aclnnStatus check_state(const aclsimArgument *state, int64_t batch, int64_t hidden)
+aclnnStatus sim_recurrent_check_state(const aclsimArgument *state, int64_t batch, int64_t hidden)
 {
     const int64_t dims[] = {1, batch, hidden};
     if (state->present == 0)
@@ -44,7 +19,7 @@ static aclnnStatus check_state(const aclsimArgument *state, int64_t batch, int64
     return sim_require_shape(state, dims + first, 3 - first, "one state for each element of the batch");
 }
 
-static aclnnStatus check_bias(const aclsimArgument *bias, int64_t columns)
+aclnnStatus sim_recurrent_check_bias(const aclsimArgument *bias, int64_t columns)
 {
     if (bias->present == 0)
         return ACL_SUCCESS;
@@ -52,7 +27,7 @@ static aclnnStatus check_bias(const aclsimArgument *bias, int64_t columns)
     return sim_require_shape(bias, &columns, 1, "one number per column of the weight");
 }
 
-static aclnnStatus check_gates(const aclsimArgument *gates, uint64_t count)
+aclnnStatus sim_recurrent_check_gates(const aclsimArgument *gates, uint64_t count)
 {
     SIM_TRY(sim_require_count(gates, count));
     for (uint64_t i = 0; i < count; i++)
@@ -68,86 +43,168 @@ static aclnnStatus check_input(const aclsimArgument *x, const aclsimArgument *we
     return sim_require_rank(weight, 2, 2);
 }
 
-/* All outputs have one state for each time and element of the batch. */
-static aclnnStatus check_outputs(const aclsimArgument *outputs, size_t count, const aclsimTensor *x, int64_t hidden)
+/* Two weights, for the input and for the state, each with as many columns per gate as there are rows for the state. */
+static aclnnStatus check_weights(const aclsimArgument *x, const aclsimArgument *weight,
+                                 const aclsimArgument *hidden_weight, int64_t gates, int64_t *hidden)
+{
+    SIM_TRY(sim_require_types(x, hidden_weight, SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_rank(hidden_weight, 2, 2));
+    const int64_t rows = hidden_weight->tensors->dims[0], columns = hidden_weight->tensors->dims[1];
+    const int64_t dims[] = {x->tensors->dims[2], columns};
+    *hidden = rows;
+    SIM_ARGUMENT(columns % gates == 0 && columns / gates == rows, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %" PRId64 " rows and %" PRId64 " columns, expected %" PRId64 " times as many columns as rows",
+                 hidden_weight->name, rows, columns, gates);
+    return sim_require_shape(weight, dims, 2, "a row for each element of the input");
+}
+
+aclnnStatus sim_recurrent_check_lstm(const aclsimArgument *x, const aclsimArgument *weight,
+                                     const aclsimArgument *hidden_weight, int64_t *hidden)
+{
+    const aclsimTensor *w = weight->tensors;
+    SIM_TRY(check_input(x, weight));
+    if (hidden_weight->present != 0)
+        return check_weights(x, weight, hidden_weight, SIM_LSTM_GATES, hidden);
+    *hidden = w->dims[1] / SIM_LSTM_GATES;
+    SIM_ARGUMENT(w->dims[1] % SIM_LSTM_GATES == 0 && w->dims[0] - *hidden == x->tensors->dims[2],
+                 ACLNN_ERR_PARAM_INVALID,
+                 "%s has %" PRId64 " rows and %" PRId64 " columns, expected 4 times the hidden size as columns, and as "
+                 "many rows as the hidden size and the last dimension of %s, %" PRId64 ", together", weight->name,
+                 w->dims[0], w->dims[1], x->name, x->tensors->dims[2]);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_recurrent_check_gru(const aclsimArgument *x, const aclsimArgument *weight,
+                                    const aclsimArgument *hidden_weight, int64_t *hidden)
+{
+    SIM_TRY(check_input(x, weight));
+    return check_weights(x, weight, hidden_weight, SIM_GRU_GATES, hidden);
+}
+
+aclnnStatus sim_recurrent_check_times(const aclsimArgument *tensors, size_t count, const aclsimTensor *x,
+                                      int64_t hidden)
 {
     const int64_t dims[] = {x->dims[0], x->dims[1], hidden};
     for (size_t i = 0; i < count; i++) {
-        SIM_TRY(sim_require_type(&outputs[i], SIM_TYPES_SINGLE));
-        SIM_TRY(sim_require_shape(&outputs[i], dims, 3, "the time and batch of x, and the hidden size"));
+        if (tensors[i].present == 0)
+            continue;
+        SIM_TRY(sim_require_type(&tensors[i], SIM_TYPES_SINGLE));
+        SIM_TRY(sim_require_shape(&tensors[i], dims, 3, "the time and batch of x, and the hidden size"));
     }
     return ACL_SUCCESS;
 }
 
-/* ---- DynamicRNN: the weight has a row for each element of the input, then one for each of the state. Reversed, it
- * begins with the last time. ---- */
+static bool is_mask(const aclsimArgument *mask)
+{
+    return mask->present != 0 && mask->tensors->rank != 0;
+}
 
-enum { X, W, B, INIT_H, INIT_C, GATES, FORGET_BIAS, REVERSED, Y, OUTPUT_H, OUTPUT_C, GATE_I, GATE_J, GATE_F, GATE_O,
-       TANH_C, LSTM_ARGUMENTS };
-enum { LSTM_GATES = 4, LSTM_RESULTS = LSTM_ARGUMENTS - OUTPUT_H };
+aclnnStatus sim_recurrent_check_mask(const aclsimArgument *mask, const aclsimTensor *x, int64_t hidden)
+{
+    return is_mask(mask) ? sim_recurrent_check_times(mask, 1, x, hidden) : ACL_SUCCESS;
+}
+
+/* ---- loading ---- */
+
+aclError sim_recurrent_load(const aclsimArgument *x, const aclsimArgument *weight, const aclsimArgument *hidden_weight,
+                            int64_t hidden, struct sim_lists *lists, struct sim_layer *layer)
+{
+    const aclsimTensor *tensor = x->tensors;
+    double *numbers, *weights[2];
+    layer->la_time = (size_t)tensor->dims[0];
+    layer->la_batch = (size_t)tensor->dims[1];
+    layer->la_input = (size_t)tensor->dims[2];
+    layer->la_hidden = (size_t)hidden;
+    SIM_TRY(sim_lists_load(lists, x, &numbers));
+    SIM_TRY(sim_lists_load(lists, weight, &weights[0]));
+    weights[1] = weights[0] + layer->la_input * layer->la_cell->ce_gates * layer->la_hidden;
+    if (hidden_weight->present != 0)
+        SIM_TRY(sim_lists_load(lists, hidden_weight, &weights[1]));
+    layer->la_x = numbers;
+    layer->la_weights[0] = weights[0];
+    layer->la_weights[1] = weights[1];
+    return ACL_SUCCESS;
+}
+
+aclError sim_recurrent_load_mask(const aclsimArgument *mask, struct sim_lists *lists, struct sim_layer *layer)
+{
+    double *runs, *numbers;
+    if (!is_mask(mask) || layer->la_hidden == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_lists_load(lists, mask, &numbers));
+    SIM_TRY(sim_lists_take(lists, layer->la_time * layer->la_batch, &runs));
+    for (size_t line = 0; line < layer->la_time * layer->la_batch; line++)
+        runs[line] = numbers[line * layer->la_hidden];
+    layer->la_runs = runs;
+    return ACL_SUCCESS;
+}
+
+static aclError load_biases(const aclsimArgument *first, const aclsimArgument *second, struct sim_lists *lists,
+                            struct sim_layer *layer)
+{
+    static const aclsimArgument absent = {.present = 0};
+    const aclsimArgument *given[] = {first, second != NULL ? second : &absent};
+    for (size_t i = 0; i < 2; i++) {
+        double *numbers;
+        SIM_TRY(sim_lists_load_or(lists, given[i], layer->la_cell->ce_gates * layer->la_hidden, 0, &numbers));
+        layer->la_biases[i] = numbers;
+    }
+    return ACL_SUCCESS;
+}
+
+/* Runs the layer, and loads the states before. */
+static aclError run(const aclsimArgument *states, struct sim_lists *lists, struct sim_layer *layer)
+{
+    const size_t count = layer->la_batch * layer->la_hidden;
+    for (size_t s = 0; s < layer->la_cell->ce_states; s++)
+        SIM_TRY(sim_lists_load_or(lists, &states[s], count, 0, &layer->la_states[s]));
+    for (size_t i = 0; i < layer->la_cell->ce_saved; i++)
+        SIM_TRY(sim_lists_take(lists, layer->la_time * count, &layer->la_saved[i]));
+    return sim_layer_run(layer, lists);
+}
+
+/* ---- DynamicRNN: the weight has a row for each element of the input, then one for each of the state. Reversed, it
+ * begins with the last time. DynamicRNNV2 has two weights, and puts out only the last states. ---- */
+
+enum { X, W, W_HIDDEN, B, MASK, INIT_H, INIT_C, GATES, FORGET_BIAS, REVERSED, Y, OUTPUT_H, OUTPUT_C, GATE_I, GATE_J,
+       GATE_F, GATE_O, TANH_C, LSTM_ARGUMENTS };
 
 static aclnnStatus plan_lstm(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments;
-    const aclsimTensor *x = given[X].tensors, *w = given[W].tensors;
+    const aclsimTensor *x = given[X].tensors;
+    int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(check_input(&given[X], &given[W]));
-    const int64_t hidden = w->dims[1] / LSTM_GATES;
-    SIM_ARGUMENT(w->dims[1] % LSTM_GATES == 0 && w->dims[0] - hidden == x->dims[2], ACLNN_ERR_PARAM_INVALID,
-                 "%s has %" PRId64 " rows and %" PRId64 " columns, expected 4 times the hidden size as columns, and as "
-                 "many rows as the hidden size and the last dimension of %s, %" PRId64 ", together", given[W].name,
-                 w->dims[0], w->dims[1], given[X].name, x->dims[2]);
-    SIM_TRY(check_bias(&given[B], w->dims[1]));
-    SIM_TRY(check_state(&given[INIT_H], x->dims[1], hidden));
-    SIM_TRY(check_state(&given[INIT_C], x->dims[1], hidden));
-    SIM_TRY(check_gates(&given[GATES], LSTM_GATES));
-    return check_outputs(&given[Y], LSTM_ARGUMENTS - Y, x, hidden);
-}
-
-/* Computes the states of one element of the batch from its sums. The results begin at this element. */
-static void step_lstm(const aclsimArgument *given, const double *sums, size_t hidden, double *h, double *c,
-                      double *const *results, size_t at)
-{
-    const int64_t *gates = given[GATES].integers;
-    const double *i_sums = sums + (size_t)gates[0] * hidden, *j_sums = sums + (size_t)gates[1] * hidden,
-                 *f_sums = sums + (size_t)gates[2] * hidden, *o_sums = sums + (size_t)gates[3] * hidden;
-    for (size_t k = 0; k < hidden; k++) {
-        const double i = sigmoid(i_sums[k]), j = tanh(j_sums[k]), f = sigmoid(f_sums[k] + given[FORGET_BIAS].number),
-                     o = sigmoid(o_sums[k]);
-        c[k] = f * c[k] + i * j;
-        const double flat = tanh(c[k]);
-        h[k] = o * flat;
-        const double found[LSTM_RESULTS] = {h[k], c[k], i, j, f, o, flat};
-        for (size_t r = 0; r < LSTM_RESULTS; r++)
-            results[r][at + k] = found[r];
-    }
+    SIM_TRY(sim_recurrent_check_lstm(&given[X], &given[W], &given[W_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_bias(&given[B], given[W].tensors->dims[1]));
+    SIM_TRY(sim_recurrent_check_mask(&given[MASK], x, hidden));
+    SIM_TRY(sim_recurrent_check_state(&given[INIT_H], x->dims[1], hidden));
+    SIM_TRY(sim_recurrent_check_state(&given[INIT_C], x->dims[1], hidden));
+    SIM_TRY(sim_recurrent_check_gates(&given[GATES], SIM_LSTM_GATES));
+    SIM_TRY(sim_recurrent_check_times(&given[Y], 1, x, hidden));
+    if (given[W_HIDDEN].present == 0)
+        return sim_recurrent_check_times(&given[OUTPUT_H], LSTM_ARGUMENTS - OUTPUT_H, x, hidden);
+    SIM_TRY(sim_recurrent_check_state(&given[OUTPUT_H], x->dims[1], hidden));
+    SIM_TRY(sim_recurrent_check_state(&given[OUTPUT_C], x->dims[1], hidden));
+    return sim_recurrent_check_times(&given[GATE_I], LSTM_ARGUMENTS - GATE_I, x, hidden);
 }
 
 static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
-    const struct sizes sizes = sizes_of(given[X].tensors, given[Y].tensors);
-    const size_t hidden = sizes.si_hidden, columns = LSTM_GATES * hidden, states = sizes.si_batch * hidden;
-    double *x, *w, *b, *h, *c, *sums, *results[LSTM_RESULTS];
-    SIM_TRY(sim_lists_load(lists, &given[X], &x));
-    SIM_TRY(sim_lists_load(lists, &given[W], &w));
-    SIM_TRY(sim_lists_load_or(lists, &given[B], columns, 0, &b));
-    SIM_TRY(sim_lists_load_or(lists, &given[INIT_H], states, 0, &h));
-    SIM_TRY(sim_lists_load_or(lists, &given[INIT_C], states, 0, &c));
-    SIM_TRY(sim_lists_take(lists, columns, &sums));
-    for (size_t r = 0; r < LSTM_RESULTS; r++)
-        SIM_TRY(sim_lists_take(lists, sizes.si_time * states, &results[r]));
-    for (size_t done = 0; done < sizes.si_time * sizes.si_batch; done++) {
-        const size_t row = done % sizes.si_batch, step = done / sizes.si_batch, state = row * hidden;
-        const size_t line = (given[REVERSED].integer != 0 ? sizes.si_time - 1 - step : step) * sizes.si_batch + row;
-        memcpy(sums, b, columns * sizeof *sums);
-        add_product(x + line * sizes.si_input, sizes.si_input, w, columns, sums);
-        add_product(h + state, hidden, w + sizes.si_input * columns, columns, sums);
-        step_lstm(given, sums, hidden, h + state, c + state, results, line * hidden);
+    struct sim_layer layer = {.la_cell = &sim_layer_lstm, .la_gates = given[GATES].integers,
+                              .la_forget_bias = given[FORGET_BIAS].number, .la_reversed = given[REVERSED].integer != 0};
+    const size_t hidden = (size_t)given[Y].tensors->dims[2];
+    SIM_TRY(sim_recurrent_load(&given[X], &given[W], &given[W_HIDDEN], (int64_t)hidden, lists, &layer));
+    SIM_TRY(load_biases(&given[B], NULL, lists, &layer));
+    SIM_TRY(sim_recurrent_load_mask(&given[MASK], lists, &layer));
+    SIM_TRY(run(&given[INIT_H], lists, &layer));
+    for (size_t i = 0; i < SIM_LSTM_SAVED; i++) {
+        const bool is_last = given[W_HIDDEN].present != 0 && i < sim_layer_lstm.ce_states;
+        sim_lists_store(&given[OUTPUT_H + i], is_last ? layer.la_states[i] : layer.la_saved[i]);
     }
-    sim_lists_store(&given[Y], results[0]);
-    for (size_t r = 0; r < LSTM_RESULTS; r++)
-        sim_lists_store(&given[OUTPUT_H + r], results[r]);
+    sim_layer_put(&layer, layer.la_saved[SIM_LSTM_C], hidden); /* its memory is no longer needed */
+    sim_lists_store(&given[Y], layer.la_saved[SIM_LSTM_C]);
     return ACL_SUCCESS;
 }
 
@@ -156,7 +213,9 @@ static const struct sim_kernel lstm_kernel = {plan_lstm, sim_lists_run, (void *)
 static const struct sim_parameter lstm_parameters[] = {
     [X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
     [W] = {"w", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [B] = {"b", ACLSIM_TENSOR, ACLSIM_IN, false},
+    [W_HIDDEN] = {"weight_hidden", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [B] = {"b", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [MASK] = {"seq_length", ACLSIM_TENSOR, ACLSIM_IN, true},
     [INIT_H] = {"init_h", ACLSIM_TENSOR, ACLSIM_IN, true},
     [INIT_C] = {"init_c", ACLSIM_TENSOR, ACLSIM_IN, true},
     [GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
@@ -178,70 +237,32 @@ struct sim_row sim_op_lstm_row = SIM_ROW("DynamicRNN", SIM_TASK_CUBE, lstm_param
 
 enum { GRU_X, WEIGHT_INPUT, WEIGHT_HIDDEN, BIAS_INPUT, BIAS_HIDDEN, GRU_INIT_H, GRU_GATES, GRU_Y, GRU_OUTPUT_H, UPDATE,
        RESET, NEW, HIDDEN_NEW, GRU_ARGUMENTS };
-enum { GRU_COUNT = 3, GRU_RESULTS = GRU_ARGUMENTS - GRU_OUTPUT_H };
 
 static aclnnStatus plan_gru(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *given = call->arguments, *weight = &given[WEIGHT_HIDDEN];
+    const aclsimArgument *given = call->arguments;
     const aclsimTensor *x = given[GRU_X].tensors;
+    int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(check_input(&given[GRU_X], &given[WEIGHT_INPUT]));
-    SIM_TRY(sim_require_types(&given[GRU_X], weight, SIM_TYPES_SINGLE));
-    SIM_TRY(sim_require_rank(weight, 2, 2));
-    const int64_t hidden = weight->tensors->dims[0], columns = weight->tensors->dims[1];
-    const int64_t dims[] = {x->dims[2], columns};
-    SIM_ARGUMENT(columns % GRU_COUNT == 0 && columns / GRU_COUNT == hidden, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %" PRId64 " rows and %" PRId64 " columns, expected 3 times as many columns as rows",
-                 weight->name, hidden, columns);
-    SIM_TRY(sim_require_shape(&given[WEIGHT_INPUT], dims, 2, "a row for each element of the input"));
-    SIM_TRY(check_bias(&given[BIAS_INPUT], columns));
-    SIM_TRY(check_bias(&given[BIAS_HIDDEN], columns));
-    SIM_TRY(check_state(&given[GRU_INIT_H], x->dims[1], hidden));
-    SIM_TRY(check_gates(&given[GRU_GATES], GRU_COUNT));
-    return check_outputs(&given[GRU_Y], GRU_ARGUMENTS - GRU_Y, x, hidden);
-}
-
-/* The reset gate applies to the product of the state and its weight, with its bias. */
-static void step_gru(const int64_t *gates, const double *sums, const double *state_sums, size_t hidden, double *h,
-                     double *const *results, size_t at)
-{
-    const size_t z = (size_t)gates[0] * hidden, r = (size_t)gates[1] * hidden, n = (size_t)gates[2] * hidden;
-    for (size_t k = 0; k < hidden; k++) {
-        const double update = sigmoid(sums[z + k] + state_sums[z + k]), hidden_new = state_sums[n + k],
-                     reset = sigmoid(sums[r + k] + state_sums[r + k]), fresh = tanh(sums[n + k] + reset * hidden_new);
-        h[k] = (1 - update) * fresh + update * h[k];
-        const double found[GRU_RESULTS] = {h[k], update, reset, fresh, hidden_new};
-        for (size_t i = 0; i < GRU_RESULTS; i++)
-            results[i][at + k] = found[i];
-    }
+    SIM_TRY(sim_recurrent_check_gru(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_bias(&given[BIAS_INPUT], SIM_GRU_GATES * hidden));
+    SIM_TRY(sim_recurrent_check_bias(&given[BIAS_HIDDEN], SIM_GRU_GATES * hidden));
+    SIM_TRY(sim_recurrent_check_state(&given[GRU_INIT_H], x->dims[1], hidden));
+    SIM_TRY(sim_recurrent_check_gates(&given[GRU_GATES], SIM_GRU_GATES));
+    return sim_recurrent_check_times(&given[GRU_Y], GRU_ARGUMENTS - GRU_Y, x, hidden);
 }
 
 static aclError run_gru(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
-    const struct sizes sizes = sizes_of(given[GRU_X].tensors, given[GRU_Y].tensors);
-    const size_t hidden = sizes.si_hidden, columns = GRU_COUNT * hidden, states = sizes.si_batch * hidden;
-    double *x, *weights[2], *biases[2], *h, *sums[2], *results[GRU_RESULTS];
-    SIM_TRY(sim_lists_load(lists, &given[GRU_X], &x));
-    SIM_TRY(sim_lists_load_or(lists, &given[GRU_INIT_H], states, 0, &h));
-    for (size_t i = 0; i < 2; i++) { /* those of the input, then those of the state */
-        SIM_TRY(sim_lists_load(lists, &given[WEIGHT_INPUT + i], &weights[i]));
-        SIM_TRY(sim_lists_load_or(lists, &given[BIAS_INPUT + i], columns, 0, &biases[i]));
-        SIM_TRY(sim_lists_take(lists, columns, &sums[i]));
-    }
-    for (size_t i = 0; i < GRU_RESULTS; i++)
-        SIM_TRY(sim_lists_take(lists, sizes.si_time * states, &results[i]));
-    for (size_t line = 0; line < sizes.si_time * sizes.si_batch; line++) {
-        double *state = h + line % sizes.si_batch * hidden;
-        for (size_t i = 0; i < 2; i++)
-            memcpy(sums[i], biases[i], columns * sizeof *sums[i]);
-        add_product(x + line * sizes.si_input, sizes.si_input, weights[0], columns, sums[0]);
-        add_product(state, hidden, weights[1], columns, sums[1]);
-        step_gru(given[GRU_GATES].integers, sums[0], sums[1], hidden, state, results, line * hidden);
-    }
-    sim_lists_store(&given[GRU_Y], results[0]);
-    for (size_t i = 0; i < GRU_RESULTS; i++)
-        sim_lists_store(&given[GRU_OUTPUT_H + i], results[i]);
+    struct sim_layer layer = {.la_cell = &sim_layer_gru, .la_gates = given[GRU_GATES].integers};
+    SIM_TRY(sim_recurrent_load(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN],
+                               given[GRU_Y].tensors->dims[2], lists, &layer));
+    SIM_TRY(load_biases(&given[BIAS_INPUT], &given[BIAS_HIDDEN], lists, &layer));
+    SIM_TRY(run(&given[GRU_INIT_H], lists, &layer));
+    sim_lists_store(&given[GRU_Y], layer.la_saved[SIM_GRU_H]);
+    for (size_t i = 0; i < SIM_GRU_SAVED; i++)
+        sim_lists_store(&given[GRU_OUTPUT_H + i], layer.la_saved[i]);
     return ACL_SUCCESS;
 }
 

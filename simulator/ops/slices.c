@@ -46,13 +46,18 @@ struct sim_slices sim_slices_of_rows(const aclsimTensor *input, uint32_t rows)
 
 /* ---- lists of numbers ---- */
 
+void sim_lists_free(struct sim_lists *lists)
+{
+    for (size_t i = 0; i < lists->ls_count; i++)
+        free(lists->ls_numbers[i]);
+}
+
 aclError sim_lists_run(const aclsimCall *call)
 {
     const struct sim_lists_kind *kind = call->userData;
     struct sim_lists lists = {.ls_count = 0};
     aclError code = kind->lk_run(call, &lists);
-    for (size_t i = 0; i < lists.ls_count; i++)
-        free(lists.ls_numbers[i]);
+    sim_lists_free(&lists);
     return code;
 }
 

@@ -29,7 +29,7 @@ size_t sim_slices_extent(const aclsimTensor *tensor, uint32_t first, uint32_t la
 
 /* ---- lists of numbers ---- */
 
-#define SIM_LISTS 16 /* no kernel needs more */
+#define SIM_LISTS 24 /* no kernel needs more */
 
 /* The memory of a call. */
 struct sim_lists {
@@ -43,6 +43,8 @@ struct sim_lists_kind {
     aclError (*lk_run)(const aclsimCall *call, struct sim_lists *lists);
 };
 aclError sim_lists_run(const aclsimCall *call);
+/* Frees the lists of a part of a call. */
+void sim_lists_free(struct sim_lists *lists);
 
 /* Allocate a list of zeros, or of the elements of a tensor. Return 207001 if there is no memory. */
 aclError sim_lists_take(struct sim_lists *lists, size_t count, double **numbers);

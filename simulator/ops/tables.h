@@ -38,9 +38,16 @@ extern struct sim_row sim_op_avg_pool_row;    /* the same */
 extern struct sim_row sim_op_conv2d_row;      /* ops/window.c: x, filter, bias, axes, filter_axes, strides, pads,
                                                  dilations, groups, y */
 extern struct sim_row sim_op_transposed_row;  /* the same, with dims before y */
-extern struct sim_row sim_op_lstm_row;        /* ops/recurrent.c: x, w, b, init_h, init_c, gates, forget_bias,
-                                                 reversed, y, output_h, output_c, i, j, f, o, tanhc */
+extern struct sim_row sim_op_lstm_row;        /* ops/recurrent.c: x, w, weight_hidden, b, seq_length, init_h, init_c,
+                                                 gates, forget_bias, reversed, y, output_h, output_c, i, j, f, o,
+                                                 tanhc */
 extern struct sim_row sim_op_gru_row;         /* x, weight_input, weight_hidden, bias_input, bias_hidden, init_h, gates,
                                                  y, output_h, update, reset, new, hidden_new */
+extern struct sim_row sim_op_lstm_grad_row;   /* ops/recurrent_backward.c: x, w, w_h, init_h, init_c, seq_length, h, c,
+                                                 dy, dh, dc, i, j, f, o, tanhct, gates, reversed, dw, dw_h, db, dx,
+                                                 dh_prev, dc_prev */
+extern struct sim_row sim_op_gru_grad_row;    /* x, weight_input, weight_hidden, init_h, h, dy, dh, update, reset, new,
+                                                 hidden_new, gates, dw_input, dw_hidden, db_input, db_hidden, dx,
+                                                 dh_prev */
 
 #endif

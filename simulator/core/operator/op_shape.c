@@ -247,6 +247,23 @@ static aclError set_parts(struct sim_op_request *request)
     return ACL_SUCCESS;
 }
 
+/* Other outputs than the type has are refused when it is bound. */
+static aclError set_each(struct sim_op_request *request, const struct sim_op_type *type)
+{
+    for (uint32_t i = 0; i < request->rq_output_count && i < type->ty_outputs; i++) {
+        int64_t numbers[SIM_DIMS_MAX];
+        uint32_t count;
+        struct shape shape = {0};
+        if (type->ty_each_dims(request, i, numbers, &count) != ACL_SUCCESS)
+            return refuse(request, "the message before this one says why");
+        for (uint32_t k = 0; k < count; k++)
+            add_dim(&shape, numbers[k]);
+        if (sim_op_output(request, i)->ot_open)
+            set_shape(sim_op_output(request, i), &shape);
+    }
+    return ACL_SUCCESS;
+}
+
 aclError sim_op_shape(struct sim_op_request *request)
 {
     /* Types with the name of a schema broadcast their inputs; the plan refuses what does not fit. */
@@ -265,6 +282,8 @@ aclError sim_op_shape(struct sim_op_request *request)
         return refuse(request, "the simulator has no rule to derive it from the inputs");
     if (type != NULL && type->ty_shape == SIM_SHAPE_SPLIT)
         return set_parts(request);
+    if (type != NULL && type->ty_each_dims != NULL)
+        return set_each(request, type);
     SIM_TRY(make_shape(request, type != NULL ? type : &pointwise, &shape));
     struct shape others = shape;
     if (type != NULL && type->ty_more_dims != NULL) {

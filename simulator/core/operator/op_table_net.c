@@ -85,9 +85,76 @@
             .ty_most_inputs = 5                                                                                        \
     }
 #define PLAIN_POOL ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")
-#define RECURRENT                                                                                                      \
-    ANY("direction"), ANY("activation"), ANY("gate_order"), ANY("is_training"), FIXED("cell_depth", 1),                \
-        FIXED("keep_prob", 1), FIXED("cell_clip", -1), FIXED("num_proj", 0), FIXED("time_major", 1)
+#define SEQUENCE                                                                                                       \
+    ANY("direction"), ANY("activation"), ANY("gate_order"), FIXED("cell_clip", -1), FIXED("num_proj", 0),              \
+        FIXED("time_major", 1)
+#define RECURRENT SEQUENCE, ANY("is_training"), FIXED("cell_depth", 1), FIXED("keep_prob", 1)
+#define RECURRENT_GRAD SEQUENCE, ANY("cell_depth"), ANY("keep_prob")
+#define CELL ANY("cell_type"), FIXED("use_peephole", 0)
+/* Attributes of the second version. */
+#define KERAS ANY("recurrent_activation"), FIXED("stateful", 0), ANY("merge_mode")
+#define LSTM(name, hidden, first, gates, each, ...)                                                                    \
+    {                                                                                                                  \
+        name, 3, NULL, SIM_SHAPE_DERIVED,                                                                              \
+            .ty_sources = {X(0),                                                                                       \
+                           X(1),                                                                                       \
+                           hidden,                                                                                     \
+                           MAYBE(first),                                                                               \
+                           MAYBE((first) + 1),                                                                         \
+                           MAYBE((first) + 2),                                                                         \
+                           MAYBE((first) + 3),                                                                         \
+                           DERIVED(gates),                                                                             \
+                           OPTIONAL("forget_bias", 0),                                                                 \
+                           DERIVED(sim_op_recurrent_reversed),                                                         \
+                           OUTPUT(0),                                                                                  \
+                           OUTPUT(1),                                                                                  \
+                           OUTPUT(2),                                                                                  \
+                           OUTPUT(3),                                                                                  \
+                           OUTPUT(4),                                                                                  \
+                           OUTPUT(5),                                                                                  \
+                           OUTPUT(6),                                                                                  \
+                           OUTPUT(7),                                                                                  \
+                           CELL,                                                                                       \
+                           RECURRENT,                                                                                  \
+                           __VA_ARGS__},                                                                               \
+            .ty_own = SIM_OWN_LSTM, .ty_dims = sim_op_recurrent_lstm_dims, .ty_each_dims = (each), .ty_outputs = 8,    \
+            .ty_most_inputs = (first) + 4                                                                              \
+    }
+/* `later` is the number of outputs before db. */
+#define LSTM_GRAD(name, hidden, hidden_grad, later, each, ...)                                                         \
+    {                                                                                                                  \
+        name, 15, NULL, SIM_SHAPE_DERIVED,                                                                             \
+            .ty_sources = {X(0),                                                                                       \
+                           X(1),                                                                                       \
+                           hidden,                                                                                     \
+                           X(4),                                                                                       \
+                           X(5),                                                                                       \
+                           MAYBE(16),                                                                                  \
+                           X(6),                                                                                       \
+                           X(7),                                                                                       \
+                           X(8),                                                                                       \
+                           X(9),                                                                                       \
+                           X(10),                                                                                      \
+                           X(11),                                                                                      \
+                           X(12),                                                                                      \
+                           X(13),                                                                                      \
+                           X(14),                                                                                      \
+                           MAYBE(15),                                                                                  \
+                           DERIVED(sim_op_recurrent_lstm_grad_gates),                                                  \
+                           DERIVED(sim_op_recurrent_reversed),                                                         \
+                           OUTPUT(0),                                                                                  \
+                           hidden_grad,                                                                                \
+                           OUTPUT(later),                                                                              \
+                           OUTPUT((later) + 1),                                                                        \
+                           OUTPUT((later) + 2),                                                                        \
+                           OUTPUT((later) + 3),                                                                        \
+                           CELL,                                                                                       \
+                           ANY("forget_bias"),                                                                         \
+                           RECURRENT_GRAD,                                                                             \
+                           __VA_ARGS__},                                                                               \
+            .ty_own = SIM_OWN_LSTM_GRAD, .ty_dims = sim_op_derive_second_dims, .ty_each_dims = (each),                 \
+            .ty_outputs = (later) + 4, .ty_most_inputs = 21                                                            \
+    }
 #define WIDE_POOL                                                                                                      \
     ANY("ksize"), ANY("strides"), ANY("padding_mode"), ANY("pads"), ANY("data_format"), ANY("global_pooling"),         \
         ANY("ceil_mode")
@@ -98,16 +165,20 @@ static bool has_six_outputs(const struct sim_op_request *request)
 }
 
 const struct sim_op_type sim_op_net_types[] = {
-    {"DynamicRNN", 3, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), X(1), X(2), MAYBE(4), MAYBE(5), DERIVED(sim_op_recurrent_lstm_gates),
-                    OPTIONAL("forget_bias", 0), DERIVED(sim_op_recurrent_reversed), OUTPUT(0), OUTPUT(1), OUTPUT(2),
-                    OUTPUT(3), OUTPUT(4), OUTPUT(5), OUTPUT(6), OUTPUT(7), ANY("cell_type"), FIXED("use_peephole", 0),
-                    RECURRENT},
-     .ty_own = SIM_OWN_LSTM, .ty_dims = sim_op_recurrent_lstm_dims, .ty_outputs = 8, .ty_most_inputs = 6},
+    LSTM("DynamicRNN", ABSENT, 2, sim_op_recurrent_lstm_gates, NULL, NOTHING),
+    LSTM("DynamicRNNV2", X(2), 3, sim_op_recurrent_lstm_v2_gates, sim_op_recurrent_lstm_v2_dims, KERAS),
+    LSTM_GRAD("DynamicRNNGrad", ABSENT, ABSENT, 1, sim_op_recurrent_lstm_grad_dims, NOTHING),
+    LSTM_GRAD("DynamicRNNV2Grad", X(2), OUTPUT(1), 2, sim_op_recurrent_lstm_v2_grad_dims, KERAS),
     {"DynamicGRUV2", 3, NULL, SIM_SHAPE_DERIVED,
      .ty_sources = {X(0), X(1), X(2), MAYBE(3), MAYBE(4), MAYBE(6), DERIVED(sim_op_recurrent_gru_gates), OUTPUT(0),
                     OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5), FIXED("reset_after", 1), RECURRENT},
      .ty_own = SIM_OWN_GRU, .ty_dims = sim_op_recurrent_gru_dims, .ty_outputs = 6, .ty_most_inputs = 7},
+    {"DynamicGRUV2Grad", 12, NULL, SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), X(1), X(2), X(4), X(5), X(6), X(7), X(8), X(9), X(10), X(11),
+                    DERIVED(sim_op_recurrent_gru_grad_gates), OUTPUT(0), OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4),
+                    OUTPUT(5), FIXED("reset_after", 1), ANY("bias_type"), RECURRENT_GRAD},
+     .ty_own = SIM_OWN_GRU_GRAD, .ty_dims = sim_op_derive_second_dims, .ty_each_dims = sim_op_recurrent_gru_grad_dims,
+     .ty_outputs = 6, .ty_most_inputs = 14},
     POOL("MaxPool", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
     POOL("AvgPool", 1, SIM_OWN_AVG_POOL, NUMBER(0), PLAIN_POOL),
     POOL("MaxPoolExt2", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),

@@ -27,6 +27,10 @@ enum sim_source_kind {
 /* Computes integers from a request; `numbers` has room for SIM_DIMS_MAX. Returns 100021 to 100024. */
 typedef aclError (*sim_op_derive_func)(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
+/* The same for the dimensions of an output. */
+typedef aclError (*sim_op_each_func)(const struct sim_op_request *request, uint32_t output, int64_t *numbers,
+                                     uint32_t *count);
+
 struct sim_source {
     enum sim_source_kind so_kind;
     uint32_t so_place;
@@ -53,7 +57,7 @@ enum sim_op_shape {
     SIM_SHAPE_VIEWED,    /* the same, and as many bytes as the input */
 };
 
-#define SIM_OP_SOURCES 27
+#define SIM_OP_SOURCES 40
 #define SIM_OP_ANY_COUNT UINT32_MAX
 
 struct sim_op_type {
@@ -66,6 +70,7 @@ struct sim_op_type {
     bool (*ty_fits)(const struct sim_op_request *request); /* NULL: always; if false, the next entry is tried */
     sim_op_derive_func ty_dims;                             /* of the first output */
     sim_op_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */
+    sim_op_each_func ty_each_dims;                          /* not NULL: of each output, instead */
     uint32_t ty_outputs;                                 /* 0: one; SIM_OP_ANY_COUNT: one or more */
     uint32_t ty_most_inputs; /* not 0: the first ty_inputs are required, those from this place on must be omitted */
 };
@@ -128,8 +133,20 @@ aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t
 aclError sim_op_recurrent_reversed(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_lstm_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_lstm_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_recurrent_lstm_v2_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_recurrent_lstm_v2_dims(const struct sim_op_request *request, uint32_t output, int64_t *numbers,
+                                       uint32_t *count);
 aclError sim_op_recurrent_gru_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_gru_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* The same for their gradients. */
+aclError sim_op_recurrent_lstm_grad_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_recurrent_lstm_grad_dims(const struct sim_op_request *request, uint32_t output, int64_t *numbers,
+                                         uint32_t *count);
+aclError sim_op_recurrent_lstm_v2_grad_dims(const struct sim_op_request *request, uint32_t output, int64_t *numbers,
+                                            uint32_t *count);
+aclError sim_op_recurrent_gru_grad_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_recurrent_gru_grad_dims(const struct sim_op_request *request, uint32_t output, int64_t *numbers,
+                                        uint32_t *count);
 
 /* Parts of tensors (op_part.c). */
 aclError sim_op_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);

@@ -36,9 +36,9 @@ OP(9, 2) aclnnGRU(IN const aclTensor *input, IN const aclTensorList *params, IN 
 /** aclnnop/aclnn_gru_backward.h */
 OP(9, 2) aclnnGRUBackward(IN const aclTensor *input, IN const aclTensorList *params, IN const aclTensor *hx,
     IN const aclTensor *dy, IN const aclTensor *dh, IN const aclTensorList *r, IN const aclTensorList *z,
-    IN const aclTensorList *n, IN const aclTensorList *hn, IN const aclTensorList *h, IN const aclTensor *batchSizes,
-    bool hasBias, int64_t numLayers, bool bidirection, bool batchFirst, OUT aclTensor *dxOut, OUT aclTensor *dhPrevOut,
-    OUT aclTensorList *dparamsOut);
+    IN const aclTensorList *n, IN const aclTensorList *hn, IN const aclTensorList *h,
+    IN OPT const aclTensor *batchSizes, bool hasBias, int64_t numLayers, bool bidirection, bool batchFirst,
+    OUT aclTensor *dxOut, OUT aclTensor *dhPrevOut, OUT aclTensorList *dparamsOut);
 
 /** aclnnop/aclnn_inverse.h */
 OP aclnnInverse(IN const aclTensor *self, OUT aclTensor *out);
@@ -58,17 +58,18 @@ OP aclnnLogdet(IN const aclTensor *self, OUT aclTensor *out);
 /** aclnnop/aclnn_lstm.h */
 OP(9, 0) aclnnLSTM(IN const aclTensor *input, IN const aclTensorList *params, IN OPT const aclTensorList *hx,
     IN OPT const aclTensor *batchSizes, bool hasBias, int64_t numLayers, double dropout, bool train, bool bidirectional,
-    bool batchFirst, OUT aclTensor *output, OUT aclTensor *hy, OUT aclTensor *cy, OUT aclTensorList *iOut,
-    OUT aclTensorList *jOut, OUT aclTensorList *fOut, OUT aclTensorList *oOut, OUT aclTensorList *hOut,
-    OUT aclTensorList *cOut, OUT aclTensorList *tanhCOut);
+    bool batchFirst, OUT aclTensor *output, OUT aclTensor *hy, OUT aclTensor *cy, OUT OPT aclTensorList *iOut,
+    OUT OPT aclTensorList *jOut, OUT OPT aclTensorList *fOut, OUT OPT aclTensorList *oOut, OUT OPT aclTensorList *hOut,
+    OUT OPT aclTensorList *cOut, OUT OPT aclTensorList *tanhCOut);
 
 /** aclnnop/aclnn_lstm_backward.h */
 OP(9, 0) aclnnLstmBackward(IN const aclTensor *input, IN const aclTensorList *hx, IN const aclTensorList *params,
-    IN const aclTensor *dy, IN const aclTensor *dh, IN const aclTensor *dc, IN const aclTensorList *i,
+    IN OPT const aclTensor *dy, IN OPT const aclTensor *dh, IN OPT const aclTensor *dc, IN const aclTensorList *i,
     IN const aclTensorList *g, IN const aclTensorList *f, IN const aclTensorList *o, IN const aclTensorList *h,
     IN const aclTensorList *c, IN const aclTensorList *tanhc, IN OPT const aclTensor *batchSizesOptional, bool hasBias,
-    int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst, const aclBoolArray *outputMask,
-    OUT aclTensor *dxOut, OUT aclTensor *dhPrevOut, OUT aclTensor *dcPrevOut, OUT aclTensorList *dparamsOut);
+    int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst,
+    OPT const aclBoolArray *outputMask, OUT aclTensor *dxOut, OUT aclTensor *dhPrevOut, OUT aclTensor *dcPrevOut,
+    OUT aclTensorList *dparamsOut);
 
 /** aclnnop/aclnn_mhc_post.h */
 OP(9, 1) aclnnMhcPost(IN const aclTensor *x, IN OPT const aclTensor *hRes, IN const aclTensor *hOut,
