@@ -1,4 +1,4 @@
-"""The single operators DynamicRNN (LSTM) and DynamicGRUV2 against NumPy: gate orders, states, data types, refusals."""
+"""The single operators DynamicRNN, DynamicRNNV2 and DynamicGRUV2 against NumPy: gate orders, states, refusals."""
 
 import numpy
 import pytest
@@ -33,10 +33,10 @@ def single(npu):
     made.close()
 
 
-def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0, x=X, runs=None):
+def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0, x=X, runs=None, bias=B):
     """Return y, output_h, output_c, i, j, f, o and tanhc."""
     x, w, h, c = (one.astype("f8") for one in (x, W, h[0], c[0]))
-    return recurrent.lstm(x, (w[:INPUT], w[INPUT:]), (B, 0), h, c, order, forget_bias, runs)
+    return recurrent.lstm(x, (w[:INPUT], w[INPUT:]), (bias, 0), h, c, order, forget_bias, runs)
 
 
 def gru(h=ZERO, biases=(NO_BIAS, NO_BIAS), order="zrh"):
@@ -93,6 +93,32 @@ class TestLstm:
         y = single.run_all("DynamicRNN", inputs, [SHAPE] * 8, ["f4"] * 8)[0]
         assert numpy.isnan(y[1:, 0]).all() and not numpy.isnan(y[0]).any() and not numpy.isnan(y[:, 1]).any()
 
+    @pytest.mark.parametrize("direction", ["UNIDIRECTIONAL", "REDIRECTIONAL"])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_a_mask_ends_sequences(self, kind, direction, single):
+        turn = slice(None, None, 1 if direction == "UNIDIRECTIONAL" else -1)
+        mask = numpy.repeat(numpy.array([[1, 1], [1, 1], [1, 0], [1, 0]])[:, :, None], HIDDEN, 2)
+        inputs = given(single, [X, W, B, mask, H, C], kind)
+        expected = [one[turn] for one in lstm(H, C, x=X[turn], runs=mask[turn, :, 0])]
+        check(single, "DynamicRNN", inputs, expected, kind, direction=direction)
+
+    def test_a_scalar_is_no_mask(self, single):
+        inputs = [*given(single, [X, W, B], "f4"), single.give(numpy.zeros((), "f4"))]
+        check(single, "DynamicRNN", inputs, lstm(), "f4")
+
+    @pytest.mark.parametrize("order", ["ijfo", "ifco"])
+    @pytest.mark.parametrize("with_bias", [True, False])
+    def test_second_version_has_two_weights_and_puts_out_the_last_states(self, with_bias, order, single):
+        inputs = given(single, [X, W[:INPUT], W[INPUT:], B if with_bias else None, None, H, C], "f4")
+        expected = lstm(H, C, order.replace("c", "j"), bias=B if with_bias else 0)
+        expected[1:3] = [one[-1:] for one in expected[1:3]]
+        values = {"gate_order": order, "recurrent_activation": "sigmoid", "stateful": False, "merge_mode": "concat"}
+        shapes = [one.shape for one in expected]
+        assert single.shapes("DynamicRNNV2", inputs, ["f4"] * 8, **values) == shapes
+        found = single.run_all("DynamicRNNV2", inputs, shapes, ["f4"] * 8, **values)
+        for one, wanted in zip(found, expected):
+            numpy.testing.assert_allclose(one, wanted, rtol=1e-5, atol=1e-5)
+
     def test_no_steps(self, single):
         inputs = [single.give(X[:0].astype("f4")), *given(single, [W, B], "f4")]
         assert single.run_all("DynamicRNN", inputs, [(0, BATCH, HIDDEN)] * 8, ["f4"] * 8)[0].size == 0
@@ -135,6 +161,12 @@ MISFITS = [
     ("DynamicRNN", [RNN[0][0], *RNN[1:]], {}, 100024, "x has 2 dimensions, expected 3"),
     ("DynamicRNN", [RNN[0], RNN[1][1:].copy(), RNN[2]], {}, 100024, "w has 7 rows and 20 columns"),
     ("DynamicRNN", [*RNN[:2], RNN[2][:5].copy()], {}, 100024, "b has shape [5], expected [20]"),
+    ("DynamicRNN", [*RNN, RNN[0]], {}, 100024, "seq_length has shape [4, 2, 3], expected [4, 2, 5]"),
+    ("DynamicRNNV2", RNN, {}, 100024, "weight_hidden has 1 dimensions, expected 2"),
+    ("DynamicRNNV2", [*RNN[:2], RNN[1]], {}, 100024, "weight_hidden has 8 rows and 20 columns, expected 4 times"),
+    ("DynamicRNNV2", RNN, {"gate_order": "ifjo"}, 100023, 'gate_order of DynamicRNNV2 is "ifjo", expected ijfo or'),
+    ("DynamicRNNV2", RNN, {"merge_mode": "sum"}, 100023, 'merge_mode of DynamicRNNV2 is "sum", which the'),
+    ("DynamicRNNV2", RNN, {"stateful": True}, 100023, "stateful of DynamicRNNV2 is 1, which the simulator does not"),
     ("DynamicGRUV2", GRU[:2], {}, 100021, "numInputs is 2"),
     ("DynamicGRUV2", GRU, {"gate_order": "hzr"}, 100023, 'gate_order of DynamicGRUV2 is "hzr", expected zrh or rzh'),
     ("DynamicGRUV2", GRU, {"reset_after": False}, 100023, "reset_after of DynamicGRUV2 is 0, which the simulator"),
@@ -146,7 +178,7 @@ MISFITS = [
 
 @pytest.mark.parametrize(("op_type", "inputs", "values", "code", "words"), MISFITS)
 def test_what_does_not_fit(op_type, inputs, values, code, words, single):
-    outs = [single.take(SHAPE, "f4") for _ in range(8 if op_type == "DynamicRNN" else 6)]
+    outs = [single.take(SHAPE, "f4") for _ in range(6 if op_type == "DynamicGRUV2" else 8)]
     found = single.call(op_type, operands(single, inputs), outs, **values)
     text = acl.get_recent_err_msg()
     assert found == code, text

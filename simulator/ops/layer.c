@@ -73,8 +73,9 @@ static void step_gru(const struct sim_layer *layer, double *const *sums, size_t 
     double *h = layer->la_states[SIM_GRU_H] + state;
     const size_t z = columns_of(layer, 0), r = columns_of(layer, 1), n = columns_of(layer, 2);
     for (size_t k = 0; k < layer->la_hidden; k++) {
-        const double update = sigmoid(sums[0][z + k] + sums[1][z + k]), hidden_new = sums[1][n + k],
-                     reset = sigmoid(sums[0][r + k] + sums[1][r + k]), fresh = tanh(sums[0][n + k] + reset * hidden_new);
+        const double update = sigmoid(sums[0][z + k] + sums[1][z + k]), hidden_new = sums[1][n + k];
+        const double reset = sigmoid(sums[0][r + k] + sums[1][r + k]);
+        const double fresh = tanh(sums[0][n + k] + reset * hidden_new);
         h[k] = (1 - update) * fresh + update * h[k];
         const double found[SIM_GRU_SAVED] = {h[k], update, reset, fresh, hidden_new};
         save(layer, found, at + k);

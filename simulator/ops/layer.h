@@ -1,5 +1,5 @@
-/* Recurrent layers: an LSTM or a GRU in one direction, and its gradient. Numbers are doubles, so that results of a short
- * type do not make the later ones less precise. */
+/* Recurrent layers: an LSTM or a GRU in one direction, and its gradient. Numbers are doubles, so that results of a
+ * short type do not make the later ones less precise. */
 #ifndef OPS_LAYER_H
 #define OPS_LAYER_H
 

@@ -61,8 +61,6 @@ static int64_t width_of(const struct stack *stack)
 static aclnnStatus find_packed(const struct stack *stack, const aclsimArgument *sizes, int64_t *time, int64_t *batch)
 {
     const int64_t lines = stack->st_given[0].tensors->dims[0];
-    SIM_ARGUMENT(stack->st_kind->sk_cell == &sim_layer_lstm, ACLNN_ERR_PARAM_INVALID,
-                 "%s is given, which the operator does not support, expected NULL", sizes->name);
     SIM_TRY(sim_require_type(sizes, SIM_TYPE(ACL_INT64)));
     SIM_TRY(sim_require_rank(sizes, 1, 1));
     *time = sizes->tensors->dims[0];
@@ -86,6 +84,8 @@ static aclnnStatus find_sizes(const aclsimCall *call, struct stack *stack)
                             .st_params = given[kind->sk_has_bias].integer != 0 ? 4 : 2,
                             .st_packed = sizes->present != 0,
                             .st_batch_first = sizes->present == 0 && given[kind->sk_batch_first].integer != 0};
+    SIM_ARGUMENT(!stack->st_packed || kind->sk_cell == &sim_layer_lstm, ACLNN_ERR_PARAM_INVALID,
+                 "%s is given, which the operator does not support, expected NULL", sizes->name);
     SIM_TRY(sim_require_type(&given[0], TYPES));
     SIM_TRY(sim_require_rank(&given[0], stack->st_packed ? 2 : 3, stack->st_packed ? 2 : 3));
     SIM_ARGUMENT(layers->integer > 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 1 or more", layers->name,

@@ -1,4 +1,4 @@
-"""Recurrent layers and networks in NumPy, as float64, and gradients by differences."""
+"""Recurrent layers and networks in NumPy, as float64, and checks of their gradients."""
 
 import numpy
 
@@ -67,21 +67,22 @@ def network(x, params, states, ways, biases=True, runs=None):
     return [x, *(numpy.stack(one) for one in zip(*last))], saved
 
 
-def slopes(function, arrays, gradients, step=1e-5):
-    """Return the gradients of arrays, from those of the outputs of a function of them."""
+def check_gradients(function, arrays, gradients, found, tolerance):
+    """Assert the gradients of arrays, from those of the outputs of a function of them, along random directions."""
+    generator, step = numpy.random.default_rng(0), 1e-5
 
     def total():
         return sum(numpy.vdot(one, gradient) for one, gradient in zip(function(*arrays), gradients))
 
-    found = []
-    for array in arrays:
-        slope = numpy.empty_like(array)
-        for place in numpy.ndindex(array.shape):
-            kept = array[place]
-            array[place] = kept + step
+    for array, gradient in zip(arrays, found):
+        kept = array.copy()
+        assert gradient.shape == array.shape
+        for _ in range(3):
+            along = generator.uniform(-1, 1, array.shape)
+            array[...] = kept + step * along
             above = total()
-            array[place] = kept - step
-            slope[place] = (above - total()) / (2 * step)
-            array[place] = kept
-        found.append(slope)
-    return found
+            array[...] = kept - step * along
+            slope = (above - total()) / (2 * step)
+            array[...] = kept
+            limit = tolerance * (1 + numpy.abs(gradient * along).sum())
+            assert abs(numpy.vdot(gradient, along) - slope) <= limit
