@@ -17,6 +17,7 @@
 enum {
     CHANGES = 32,              /* of one call, at most */
     NUMBERS = SIM_RANK,        /* elements of an array, at most */
+    MEMBERS = 4,               /* of a list of tensors, at most */
     STARTS = 5 * 4 * 5 * 2 * 8, /* combinations of what start_of chooses */
     PRIME = 7919,
     REFUSED = 60, /* after as many refusals a type is not tried again, */
@@ -47,7 +48,7 @@ struct trial {
     bool tr_is_refused; /* the plan refused that type */
     struct start tr_start;
     aclsimArgument tr_arguments[SIM_ROW_PARAMETERS];
-    aclsimTensor tr_tensors[SIM_ROW_PARAMETERS];
+    aclsimTensor tr_tensors[SIM_ROW_PARAMETERS][MEMBERS];
     aclsimScalar tr_scalars[SIM_ROW_PARAMETERS];
     union numbers tr_numbers[SIM_ROW_PARAMETERS];
 };
@@ -134,9 +135,11 @@ static void set_value(struct trial *trial, size_t i)
     switch (argument->kind) {
     case ACLSIM_TENSOR:
     case ACLSIM_TENSOR_LIST:
-        trial->tr_tensors[i].type = trial->tr_type;
-        set_shape(&trial->tr_tensors[i], dims, start->st_rank);
-        argument->tensors = &trial->tr_tensors[i];
+        for (size_t k = 0; k < MEMBERS; k++) {
+            trial->tr_tensors[i][k].type = trial->tr_type;
+            set_shape(&trial->tr_tensors[i][k], dims, start->st_rank);
+        }
+        argument->tensors = trial->tr_tensors[i];
         break;
     case ACLSIM_SCALAR:
     case ACLSIM_SCALAR_LIST:
@@ -206,12 +209,12 @@ static aclDataType choose(const struct trial *trial, uint64_t types)
     return type;
 }
 
-static bool change_type(struct trial *trial, size_t i, aclDataType type)
+static bool change_type(struct trial *trial, size_t i, aclsimTensor *tensor, aclDataType type)
 {
     switch (trial->tr_arguments[i].kind) {
     case ACLSIM_TENSOR:
     case ACLSIM_TENSOR_LIST:
-        trial->tr_tensors[i].type = type;
+        tensor->type = type;
         return true;
     case ACLSIM_SCALAR:
         set_scalar(&trial->tr_scalars[i], type);
@@ -224,20 +227,24 @@ static bool change_type(struct trial *trial, size_t i, aclDataType type)
     }
 }
 
-static bool change_rank(struct trial *trial, size_t i, uint32_t rank)
+static bool change_rank(const struct trial *trial, aclsimTensor *tensor, uint32_t rank)
 {
-    aclsimTensor *tensor = &trial->tr_tensors[i];
     int64_t dims[SIM_RANK];
     for (size_t k = 0; k < SIM_RANK; k++)
         dims[k] = k < tensor->rank ? tensor->dims[k] : trial->tr_start.st_dim;
     return set_shape(tensor, dims, rank);
 }
 
-/* Changes a number, or the element of an array that the name has an index of. */
-static bool change_number(struct trial *trial, size_t i, const char *name, int64_t number)
+/* The index of an element that a name has, or 0. */
+static size_t place_in(const char *name)
 {
     const char *bracket = strchr(name, '[');
-    size_t at = bracket != NULL ? (size_t)(bracket[1] - '0') : 0;
+    return bracket != NULL ? (size_t)(bracket[1] - '0') : 0;
+}
+
+/* Changes a number, or an element of an array. */
+static bool change_number(struct trial *trial, size_t i, size_t at, int64_t number)
+{
     if (trial->tr_arguments[i].kind == ACLSIM_INTEGER)
         trial->tr_arguments[i].integer = number;
     else if (trial->tr_arguments[i].kind == ACLSIM_INTEGERS && at < NUMBERS)
@@ -251,7 +258,9 @@ static bool change_number(struct trial *trial, size_t i, const char *name, int64
 static bool change(struct trial *trial, size_t i, const struct sim_report *report)
 {
     aclsimArgument *argument = &trial->tr_arguments[i];
-    const bool is_tensor = argument->kind <= ACLSIM_TENSOR_LIST;
+    const size_t place = place_in(report->rp_name);
+    const bool is_tensor = argument->kind <= ACLSIM_TENSOR_LIST && place < MEMBERS;
+    aclsimTensor *tensor = &trial->tr_tensors[i][is_tensor ? place : 0];
     if (report->rp_kind == SIM_REPORTED_ABSENT) {
         set_value(trial, i);
         return true;
@@ -260,19 +269,21 @@ static bool change(struct trial *trial, size_t i, const struct sim_report *repor
         return false;
     switch (report->rp_kind) {
     case SIM_REPORTED_TYPE:
-        return change_type(trial, i, choose(trial, report->rp_types));
+        return change_type(trial, i, tensor, choose(trial, report->rp_types));
     case SIM_REPORTED_RANK:
-        return is_tensor && report->rp_rank <= SIM_RANK && change_rank(trial, i, report->rp_rank);
+        return is_tensor && report->rp_rank <= SIM_RANK && change_rank(trial, tensor, report->rp_rank);
     case SIM_REPORTED_SHAPE:
-        return is_tensor && report->rp_rank <= SIM_RANK &&
-               set_shape(&trial->tr_tensors[i], report->rp_dims, report->rp_rank);
+        return is_tensor && report->rp_rank <= SIM_RANK && set_shape(tensor, report->rp_dims, report->rp_rank);
     case SIM_REPORTED_COUNT:
-        if (argument->kind < ACLSIM_INTEGERS || argument->kind > ACLSIM_BOOLEANS || report->rp_count > NUMBERS)
+        if (argument->kind != ACLSIM_TENSOR_LIST &&
+            (argument->kind < ACLSIM_INTEGERS || argument->kind > ACLSIM_BOOLEANS))
+            return false;
+        if (report->rp_count > (argument->kind == ACLSIM_TENSOR_LIST ? MEMBERS : NUMBERS))
             return false;
         argument->count = report->rp_count;
         return true;
     case SIM_REPORTED_NUMBER:
-        return change_number(trial, i, report->rp_name, report->rp_number);
+        return change_number(trial, i, place, report->rp_number);
     case SIM_REPORTED_TEXT:
         if (argument->kind != ACLSIM_TEXT)
             return false;
@@ -318,7 +329,7 @@ static bool is_accepted(struct trial *trial)
 static bool is_checked(struct trial *trial, size_t at)
 {
     struct sim_report report;
-    aclDataType *type = &trial->tr_tensors[at].type, kept = *type;
+    aclDataType *type = &trial->tr_tensors[at]->type, kept = *type;
     *type = CONTROL;
     bool is_accepted = ask(trial, &report);
     *type = kept;
@@ -354,11 +365,11 @@ static void ask_output(struct trial *trial, size_t output, unsigned number, uint
     if (output == trial->tr_row->ro_count || trial->tr_arguments[output].present == 0 || !is_checked(trial, output))
         return;
     const size_t asked = trial->tr_asked;
-    *out |= SIM_TYPE(trial->tr_tensors[output].type);
+    *out |= SIM_TYPE(trial->tr_tensors[output]->type);
     for (aclDataType type = 0; type < TYPES; type++) {
         if (sim_type_bits(type) == 0 || sim_element_is(type, *out) || !try_start(trial, trial->tr_type, number))
             continue;
-        trial->tr_tensors[output].type = type;
+        trial->tr_tensors[output]->type = type;
         trial->tr_asked = output;
         if (is_accepted(trial))
             *out |= SIM_TYPE(type);

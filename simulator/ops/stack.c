@@ -5,6 +5,8 @@
  * last time; what it saves and puts out is in the order of time. */
 #include "layer.h"
 
+#include "report.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,6 +45,8 @@ static aclnnStatus check_tensor(const struct stack *stack, const aclsimArgument 
 
 static aclnnStatus check_count(const aclsimArgument *list, uint64_t count, const char *whose)
 {
+    if (list->count != count)
+        sim_report_count(list->name, count);
     SIM_ARGUMENT(list->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %" PRIu64 " tensors, expected %" PRIu64 ", %s",
                  list->name, list->count, count, whose);
     return ACL_SUCCESS;
@@ -88,6 +92,8 @@ static aclnnStatus find_sizes(const aclsimCall *call, struct stack *stack)
                  "%s is given, which the operator does not support, expected NULL", sizes->name);
     SIM_TRY(sim_require_type(&given[0], TYPES));
     SIM_TRY(sim_require_rank(&given[0], stack->st_packed ? 2 : 3, stack->st_packed ? 2 : 3));
+    if (layers->integer <= 0)
+        sim_report_number(layers->name, 1);
     SIM_ARGUMENT(layers->integer > 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 1 or more", layers->name,
                  layers->integer);
     SIM_ARGUMENT(stack->st_layers <= params->count, ACLNN_ERR_PARAM_INVALID,
