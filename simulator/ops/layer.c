@@ -108,10 +108,10 @@ bool sim_layer_runs(const struct sim_layer *layer, size_t line)
     return layer->la_runs == NULL || layer->la_runs[line] != 0;
 }
 
-/* The line of a sequence in the step with this number. */
-static size_t line_of(const struct sim_layer *layer, size_t step, size_t row)
+/* The line of the first sequence in the step with this number. */
+static size_t first_line(const struct sim_layer *layer, size_t step)
 {
-    return (layer->la_reversed ? layer->la_time - 1 - step : step) * layer->la_batch + row;
+    return (layer->la_reversed ? layer->la_time - 1 - step : step) * layer->la_batch;
 }
 
 static size_t count_columns(const struct sim_layer *layer)
@@ -119,44 +119,63 @@ static size_t count_columns(const struct sim_layer *layer)
     return layer->la_cell->ce_gates * layer->la_hidden;
 }
 
-/* Adds the product of a row and a matrix to the sums. */
-static void add_product(const double *row, size_t depth, const double *matrix, size_t columns, double *sums)
-{
-    for (size_t k = 0; k < depth; k++)
-        for (size_t i = 0; i < columns; i++)
-            sums[i] += row[k] * matrix[k * columns + i];
-}
-
-/* Adds the gradients of the row and of the matrix to lists, from that of the sums. */
-static void add_gradients(const double *row, size_t depth, const double *matrix, size_t columns, const double *sums,
-                          double *rows, double *matrices)
-{
-    for (size_t k = 0; k < depth; k++)
-        for (size_t i = 0; i < columns; i++) {
-            rows[k] += sums[i] * matrix[k * columns + i];
-            matrices[k * columns + i] += row[k] * sums[i];
-        }
-}
-
-static void run_step(const struct sim_layer *layer, double *const *sums, size_t step, size_t row)
-{
-    const size_t hidden = layer->la_hidden, columns = count_columns(layer), line = line_of(layer, step, row);
-    if (!sim_layer_runs(layer, line)) {
-        for (size_t s = 0; s < layer->la_cell->ce_states; s++)
-            memcpy(layer->la_saved[s] + line * hidden, layer->la_states[s] + row * hidden, hidden * sizeof(double));
-        return;
-    }
-    for (size_t i = 0; i < 2; i++)
-        memcpy(sums[i], layer->la_biases[i], columns * sizeof(double));
-    add_product(layer->la_x + line * layer->la_input, layer->la_input, layer->la_weights[0], columns, sums[0]);
-    add_product(layer->la_states[0] + row * hidden, hidden, layer->la_weights[1], columns, sums[1]);
-    layer->la_cell->ce_step(layer, sums, row * hidden, line * hidden);
-}
-
+/* The sums of all sequences in a step. */
 static aclError take_sums(const struct sim_layer *layer, struct sim_lists *lists, double **sums)
 {
-    SIM_TRY(sim_lists_take(lists, count_columns(layer), &sums[0]));
-    return sim_lists_take(lists, count_columns(layer), &sums[1]);
+    SIM_TRY(sim_lists_take(lists, layer->la_batch * count_columns(layer), &sums[0]));
+    return sim_lists_take(lists, layer->la_batch * count_columns(layer), &sums[1]);
+}
+
+/* Adds `factor` times the numbers to the sums. */
+static void add_scaled(double *sums, double factor, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sums[i] += factor * numbers[i];
+}
+
+/* Four sums, so that the processor need not wait for each addition. */
+static double multiply(const double *one, const double *other, size_t count)
+{
+    enum { LANES = 4 };
+    double lanes[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            lanes[k] += one[i + k] * other[i + k];
+    for (; i < count; i++)
+        lanes[0] += one[i] * other[i];
+    return lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
+}
+
+/* Adds the products of the rows of all sequences and a matrix to their sums. The matrix is read once. */
+static void add_products(const struct sim_layer *layer, size_t line, const double *rows, size_t depth,
+                         const double *matrix, double *sums)
+{
+    const size_t columns = count_columns(layer);
+    for (size_t k = 0; k < depth; k++)
+        for (size_t row = 0; row < layer->la_batch; row++)
+            if (sim_layer_runs(layer, line + row))
+                add_scaled(sums + row * columns, rows[row * depth + k], matrix + k * columns, columns);
+}
+
+static void run_step(const struct sim_layer *layer, double *const *sums, size_t step)
+{
+    const size_t hidden = layer->la_hidden, columns = count_columns(layer), line = first_line(layer, step);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t row = 0; row < layer->la_batch; row++)
+            memcpy(sums[i] + row * columns, layer->la_biases[i], columns * sizeof(double));
+    add_products(layer, line, layer->la_x + line * layer->la_input, layer->la_input, layer->la_weights[0], sums[0]);
+    add_products(layer, line, layer->la_states[0], hidden, layer->la_weights[1], sums[1]);
+    for (size_t row = 0; row < layer->la_batch; row++) {
+        double *const own[] = {sums[0] + row * columns, sums[1] + row * columns};
+        const size_t state = row * hidden, at = (line + row) * hidden;
+        if (sim_layer_runs(layer, line + row)) {
+            layer->la_cell->ce_step(layer, own, state, at);
+            continue;
+        }
+        for (size_t s = 0; s < layer->la_cell->ce_states; s++)
+            memcpy(layer->la_saved[s] + at, layer->la_states[s] + state, hidden * sizeof(double));
+    }
 }
 
 aclError sim_layer_run(const struct sim_layer *layer, struct sim_lists *lists)
@@ -164,8 +183,7 @@ aclError sim_layer_run(const struct sim_layer *layer, struct sim_lists *lists)
     double *sums[2];
     SIM_TRY(take_sums(layer, lists, sums));
     for (size_t step = 0; step < layer->la_time; step++)
-        for (size_t row = 0; row < layer->la_batch; row++)
-            run_step(layer, sums, step, row);
+        run_step(layer, sums, step);
     return ACL_SUCCESS;
 }
 
@@ -179,29 +197,48 @@ void sim_layer_put(const struct sim_layer *layer, double *y, size_t width)
             memset(y + line * width, 0, hidden * sizeof(double));
 }
 
-static void back_step(const struct sim_layer *layer, const struct sim_layer_gradient *gradient, double *const *sums,
-                      size_t step, size_t row)
+/* Adds the gradients of the rows of all sequences, of a matrix and of its bias, from those of the sums. */
+static void add_gradients(const struct sim_layer *layer, size_t line, const double *rows, size_t depth,
+                          const double *matrix, const double *sums, double *row_gradients, double *matrix_gradient,
+                          double *bias_gradient)
 {
-    const size_t hidden = layer->la_hidden, columns = count_columns(layer), line = line_of(layer, step, row);
-    const double *before[SIM_LAYER_STATES], *x = layer->la_x + line * layer->la_input;
-    double *states[SIM_LAYER_STATES];
-    if (!sim_layer_runs(layer, line))
-        return;
-    for (size_t s = 0; s < layer->la_cell->ce_states; s++) {
-        before[s] = step == 0 ? layer->la_states[s] + row * hidden
-                              : layer->la_saved[s] + line_of(layer, step - 1, row) * hidden;
-        states[s] = gradient->lg_states[s] + row * hidden;
+    const size_t columns = count_columns(layer);
+    for (size_t k = 0; k < depth; k++)
+        for (size_t row = 0; row < layer->la_batch; row++) {
+            if (!sim_layer_runs(layer, line + row))
+                continue;
+            const double *own = sums + row * columns;
+            row_gradients[row * depth + k] += multiply(own, matrix + k * columns, columns);
+            add_scaled(matrix_gradient + k * columns, rows[row * depth + k], own, columns);
+        }
+    for (size_t row = 0; row < layer->la_batch; row++)
+        if (sim_layer_runs(layer, line + row))
+            add_scaled(bias_gradient, 1, sums + row * columns, columns);
+}
+
+static void back_step(const struct sim_layer *layer, const struct sim_layer_gradient *gradient, double *const *sums,
+                      size_t step)
+{
+    const size_t hidden = layer->la_hidden, columns = count_columns(layer), line = first_line(layer, step);
+    const double *before[SIM_LAYER_STATES] = {NULL};
+    for (size_t s = 0; s < layer->la_cell->ce_states; s++)
+        before[s] = step == 0 ? layer->la_states[s] : layer->la_saved[s] + first_line(layer, step - 1) * hidden;
+    for (size_t row = 0; row < layer->la_batch; row++) {
+        const double *own_before[SIM_LAYER_STATES] = {NULL};
+        double *const own[] = {sums[0] + row * columns, sums[1] + row * columns}, *states[SIM_LAYER_STATES] = {NULL};
+        if (!sim_layer_runs(layer, line + row))
+            continue;
+        for (size_t s = 0; s < layer->la_cell->ce_states; s++) {
+            own_before[s] = before[s] + row * hidden;
+            states[s] = gradient->lg_states[s] + row * hidden;
+        }
+        add_scaled(states[0], 1, gradient->lg_y + (line + row) * gradient->lg_width, hidden);
+        layer->la_cell->ce_back(layer, own_before, states, own, (line + row) * hidden);
     }
-    for (size_t k = 0; k < hidden; k++)
-        states[0][k] += gradient->lg_y[line * gradient->lg_width + k];
-    layer->la_cell->ce_back(layer, before, states, sums, line * hidden);
-    add_gradients(x, layer->la_input, layer->la_weights[0], columns, sums[0], gradient->lg_x + line * layer->la_input,
-                  gradient->lg_weights[0]);
-    add_gradients(before[0], hidden, layer->la_weights[1], columns, sums[1], states[0], gradient->lg_weights[1]);
-    for (size_t i = 0; i < columns; i++) {
-        gradient->lg_biases[0][i] += sums[0][i];
-        gradient->lg_biases[1][i] += sums[1][i];
-    }
+    add_gradients(layer, line, layer->la_x + line * layer->la_input, layer->la_input, layer->la_weights[0], sums[0],
+                  gradient->lg_x + line * layer->la_input, gradient->lg_weights[0], gradient->lg_biases[0]);
+    add_gradients(layer, line, before[0], hidden, layer->la_weights[1], sums[1], gradient->lg_states[0],
+                  gradient->lg_weights[1], gradient->lg_biases[1]);
 }
 
 aclError sim_layer_back(const struct sim_layer *layer, const struct sim_layer_gradient *gradient,
@@ -210,7 +247,6 @@ aclError sim_layer_back(const struct sim_layer *layer, const struct sim_layer_gr
     double *sums[2];
     SIM_TRY(take_sums(layer, lists, sums));
     for (size_t step = layer->la_time; step-- != 0;)
-        for (size_t row = 0; row < layer->la_batch; row++)
-            back_step(layer, gradient, sums, step, row);
+        back_step(layer, gradient, sums, step);
     return ACL_SUCCESS;
 }
