@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.clients import Client
+from helpers.clients import SNIPPETS, Client
 
 pytestmark = [pytest.mark.client, pytest.mark.needs_sim]
 
@@ -58,6 +58,10 @@ def test_training_follows_the_cpu(torch):
     for result in results:
         assert result["away"] <= (1e-3 if result["type"] == "torch.float32" else 2e-2), result
         assert result["first"] != result["last"], result
+
+
+def test_the_program_of_the_page(torch):
+    assert torch.run((SNIPPETS / "torch_train.py").read_text()) == "learned\n"
 
 
 @pytest.mark.parametrize("name", ["transformers", "peft", "accelerate"])

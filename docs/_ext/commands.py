@@ -21,7 +21,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1]
 SETS_UP = re.compile(r"^(?:python3 -m venv|\S*/pip |apt )", re.MULTILINE)
-ELSEWHERE = {"frameworks": "sh"}  # page: language
+ELSEWHERE = {"pytorch": ("sh", "python"), "onnxruntime": ("sh",)}  # page: languages
 DEBUGGERS = ("gdb", "valgrind")
 UNABLE = "Couldn't write extended state status"  # gdb 13 and older, on processors with AMX
 TIMEOUT = 600
@@ -36,7 +36,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
             for part in re.split(r"^\$ ", "\n".join(lines), flags=re.MULTILINE)[1:]:
                 command, _, shown = part.partition("\n")
                 yield command, shown.strip("\n")
-        elif ELSEWHERE.get(page.stem) != language:
+        elif language not in ELSEWHERE.get(page.stem, ()):
             shown = "\n".join(line[2:] for line in lines if line.startswith("# "))
             text = "\n".join(line for line in lines if not line.startswith("# "))
             program = f"python - <<'END'\n{text}\nEND" if language == "python" else f"set -euo pipefail\n{text}"
