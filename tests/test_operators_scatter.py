@@ -1,5 +1,5 @@
-"""Scatter, ScatterAdd, IndexAdd, IndexCopy, IndexFillTensor and their forms against NumPy: types, strides, equal
-indices, refusals, indices out of range."""
+"""Scatter, ScatterAdd, ScatterReduce, IndexAdd, IndexCopy, IndexFill, IndexFillTensor and their forms against NumPy:
+types, strides, equal indices, refusals, indices out of range."""
 
 import numpy
 import pytest
@@ -18,6 +18,7 @@ from helpers.operands import (
     exact,
     stored,
 )
+from helpers.pointwise import FEWER
 from helpers.tensors import from_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,8 +27,9 @@ import acl
 
 LINES = ["index_add", "index_copy", "inplace_index_copy"]
 ELEMENTS = ["scatter", "inplace_scatter", "scatter_value", "inplace_scatter_value", "scatter_add"]
-FILLS = ["index_fill_tensor", "inplace_index_fill_tensor"]
-MODES = ["replace", "add", "multiply"]
+REDUCTIONS = ["scatter_reduce", "inplace_scatter_reduce"]
+FILLS = ["index_fill_tensor", "inplace_index_fill_tensor", "index_fill", "inplace_index_fill"]
+MODES = ["replace", "add", "multiply", "maximum", "minimum", "mean"]
 REAL = [kind for kind in KINDS if ORDER[kind] < 3]
 FILLED = ["?", "i4", "i8", "f2", "b2", "f4"]
 # A number of each kind, exact in all types: the type of the scalar and the value.
@@ -67,7 +69,7 @@ class Case:
 @SETTINGS
 @given(data=st.data())
 def test_scatter(npu, name, data):
-    draw, mode = data.draw, "add" if name == "scatter_add" else data.draw(st.sampled_from(MODES))
+    draw, mode = data.draw, "add" if name == "scatter_add" else data.draw(st.sampled_from(MODES[:3]))
     case = Case(draw, npu, REAL if mode == "multiply" else KINDS)
     shape = [draw(st.integers(0, min(dim, 4))) for dim in case.shape]
     if shape:
@@ -84,6 +86,67 @@ def test_scatter(npu, name, data):
     modes = () if name == "scatter_add" else (MODES.index(mode),)
     base, view, kind = index
     case.run(name, expected, npu.view(base, view, kind), source, *modes)
+
+
+def reduced(values, kind, mode, changes, includes_self):
+    """Return values after a reduction, in which the first change of an element replaces a self that is left out."""
+    values, counts = values.copy(), numpy.full(values.shape, int(includes_self))
+    for position, other in changes:
+        step = "replace" if counts[position] == 0 else {"mean": "add"}.get(mode, mode)
+        values = updated(values, kind, step, [(position, other)])
+        counts[position] += 1
+    if mode != "mean":
+        return values
+    sums, counts = exact(values, kind), numpy.maximum(counts, 1)
+    if ORDER[kind] == 3:
+        return stored(sums.real / counts + 1j * (sums.imag / counts), kind)
+    return stored(sums // counts if ORDER[kind] == 1 else sums / counts, kind)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("mode", MODES)
+@FEWER
+@given(data=st.data(), includes_self=st.booleans())
+def test_scatter_reduce(npu, name, mode, data, includes_self):
+    draw = data.draw
+    case = Case(draw, npu, KINDS[1:] if mode == "mean" else KINDS if mode in MODES[:2] else REAL)
+    shape = [draw(st.integers(0, min(dim, 4))) for dim in case.shape]
+    if shape:
+        shape[case.axis] = draw(st.integers(0, 6))
+    base, view, kind = any_indices(draw, case.generator, shape, case.length)
+    from_base, values = any_view(draw, case.generator, [dim + draw(st.integers(0, 1)) for dim in shape], case.kind)
+    changes = [(case.place(at, view[at]), values[at]) for at in numpy.ndindex(*shape)]
+    expected = reduced(case.view, case.kind, mode, changes, includes_self)
+    arguments = npu.view(base, view, kind), npu.view(from_base, values, case.kind), MODES.index(mode), includes_self
+    case.run(name, expected, *arguments)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(3, [7, 9, 5]), (4, [-4, 9, 5]), (2, [-28, 9, 5]), (5, [1, 9, 5])])
+def test_self_is_left_out_of_a_reduction(npu, mode, expected):
+    """Elements without an index stay, and the mean of integers is rounded down."""
+    self, index = npu.tensor(numpy.array([100, 9, 8])), npu.tensor(numpy.array([0, 0, 2], "i4"))
+    source = npu.tensor(numpy.array([7, -4, 5]))
+    assert npu.call("inplace_scatter_reduce", self, 0, index, source, mode, False) == 0
+    assert npu.get(self).tolist() == expected
+    with_self = npu.tensor(numpy.array([-8, 9, 8]))
+    assert npu.call("inplace_scatter_reduce", with_self, 0, index, source, 5, True) == 0
+    assert npu.get(with_self).tolist() == [-2, 9, 6]
+
+
+def test_the_result_of_a_reduction_may_be_self(npu):
+    """PyTorch passes a copy of self as both."""
+    self, index = npu.tensor(numpy.array([1, 2, 3], "f4")), npu.tensor(numpy.array([1, 1]))
+    assert npu.call("scatter_reduce", self, 0, index, npu.tensor(numpy.array([5, 6], "f4")), 1, True, self) == 0
+    assert npu.get(self).tolist() == [1, 13, 3]
+
+
+@pytest.mark.parametrize("mode", [3, 4])
+def test_nan_is_an_extreme_of_a_reduction(npu, mode):
+    nan = numpy.nan
+    self, index = npu.tensor(numpy.array([nan, 1, 1], "f2")), npu.tensor(numpy.arange(3))
+    source = npu.tensor(numpy.array([1, nan, 1], "f2"))
+    assert npu.call("inplace_scatter_reduce", self, 0, index, source, mode, True) == 0
+    assert numpy.array_equal(npu.get(self), numpy.array([nan, nan, 1], "f2"), equal_nan=True)
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -115,11 +178,17 @@ def test_slices(npu, name, data):
 def test_index_fill(npu, name, data):
     case = Case(data.draw, npu, FILLED)
     lines = data.draw(st.lists(st.integers(-case.length, case.length - 1), max_size=5))
+    if "tensor" in name:
+        index = npu.integers(lines)
+    else:  # a tensor may also be a scalar, and what it has beyond self is left out
+        base, view, kind = any_indices(data.draw, case.generator, data.draw(st.sampled_from([[], [0], [3]])), 1)
+        view[...] = case.generator.integers(-case.length - 2, case.length + 2, view.shape)
+        index, lines = npu.view(base, view, kind), [at for at in view.flat if -case.length <= at < case.length]
     number, value = NUMBERS[ORDER[case.kind]]
     expected = case.view.copy()
     for line in lines:
         expected[case.place([slice(None)] * len(case.shape), line)] = stored(value, case.kind)
-    case.run(name, expected, npu.integers(lines), npu.scalar(value, number))
+    case.run(name, expected, index, npu.scalar(value, number))
 
 
 def test_complex_numbers_are_multiplied(npu):
@@ -161,11 +230,15 @@ def arguments_of(npu, self, index, source, out, dim=0, mode=0, value=None):
         "scatter_value": (self, dim, index, value, mode, out),
         "inplace_scatter_value": (self, dim, index, value, mode),
         "scatter_add": (self, dim, index, source, out),
+        "scatter_reduce": (self, dim, index, source, mode, True, out),
+        "inplace_scatter_reduce": (self, dim, index, source, mode, True),
         "index_add": (self, dim, index, source, value, out),
         "index_copy": (self, dim, index, source, out),
         "inplace_index_copy": (self, dim, index, source),
         "index_fill_tensor": (self, dim, npu.integers([0, 2]), value, out),
         "inplace_index_fill_tensor": (self, dim, npu.integers([0, 2]), value),
+        "index_fill": (self, dim, index, value, out),
+        "inplace_index_fill": (self, dim, index, value),
     }
 
 
@@ -174,7 +247,7 @@ class Fits:
 
     def __init__(self, npu, name):
         self.npu, self.name = npu, name
-        self.shape = (2,) if name in LINES else (2, 2)
+        self.shape = (2,) if name in LINES + FILLS else (2, 2)
         self.parts = {
             "self": blank(npu, "f4", (3, 2)),
             "index": blank(npu, "i8", self.shape),
@@ -187,7 +260,7 @@ class Fits:
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("name", ELEMENTS + LINES + FILLS)
+@pytest.mark.parametrize("name", ELEMENTS + REDUCTIONS + LINES + FILLS)
 def test_scatters_refuse(npu, name):
     fits = Fits(npu, name)
     arguments = arguments_of(npu, **fits.parts)[name]
@@ -200,8 +273,9 @@ def test_scatters_refuse(npu, name):
     if "inplace" not in name:
         refused(fits.call(out=blank(npu, "f4", (2, 2))), INVALID, "has shape [2, 2], expected [3, 2], that of self")
         refused(fits.call(out=blank(npu, "i4", (3, 2))), INVALID, "int32, expected float32, that of self")
-    if name not in FILLS:
+    if "index_fill_tensor" not in name:
         refused(fits.call(index=blank(npu, "i2", fits.shape)), INVALID, "index has data type 6, int16, expected int32")
+    if name not in FILLS:
         empty = blank(npu, "f4", (0, 2))
         words = "dimension 0 of self", " is 0, expected 1 or more because the index is not empty"
         refused(fits.call(self=empty, out=empty), INVALID, *words)
@@ -214,13 +288,16 @@ def test_scatters_refuse(npu, name):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("name", ELEMENTS)
+@pytest.mark.parametrize("name", ELEMENTS + REDUCTIONS)
 def test_shapes_of_single_indices_that_do_not_fit(npu, name):
     fits = Fits(npu, name)
     refused(fits.call(index=blank(npu, "i8", (2,))), INVALID, "index has 1 dimensions, expected 2")
     words = "dimension 1 of index is 3, expected at most 2, the size in self"
     refused(fits.call(index=blank(npu, "i8", (2, 3))), INVALID, words)
-    if name != "scatter_add":
+    if name in REDUCTIONS:
+        words = "reduce is 6, expected 0 (replace), 1 (add), 2 (multiply), 3 (maximum), 4 (minimum) or 5 (mean)"
+        refused(fits.call(mode=6), INVALID, words)
+    elif name != "scatter_add":
         refused(fits.call(mode=3), INVALID, "reduce is 3, expected 0 (replace), 1 (add) or 2 (multiply)")
     if "value" not in name:
         words = "dimension 0 of index is 3, expected at most 2, the size in src"
@@ -240,6 +317,24 @@ def test_lines_of_indices_that_do_not_fit(npu, name):
 
 
 @pytest.mark.strict
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_the_types_of_reductions(npu, name):
+    fits = Fits(npu, name)
+    for kind, modes in (("c8", (3, 4)), ("?", (5,))):
+        self, source, out = (blank(npu, kind, shape) for shape in ((3, 2), (2, 2), (3, 2)))
+        for mode in range(6):
+            ret = fits.call(self=self, source=source, out=out, mode=mode)
+            assert ret == (INVALID if mode in modes else 0), (kind, mode)
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("name", FILLS[2:])
+def test_a_matrix_of_indices_to_fill(npu, name):
+    fits = Fits(npu, name)
+    refused(fits.call(index=blank(npu, "i8", (2, 1))), INVALID, "index has 2 dimensions, expected 0 to 1")
+
+
+@pytest.mark.strict
 @pytest.mark.parametrize("line", [3, -4])
 def test_an_index_to_fill_that_is_out_of_range(npu, line):
     self = blank(npu, "f4", (3, 2))
@@ -252,7 +347,7 @@ def test_an_index_to_fill_that_is_out_of_range(npu, line):
 
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("wrong", [3, -1, 2**62, -(2**63)])
-@pytest.mark.parametrize("name", ELEMENTS + LINES)
+@pytest.mark.parametrize("name", ELEMENTS + REDUCTIONS + LINES)
 def test_an_index_out_of_range_fails_the_task(name, wrong):
     with failing() as fresh:
         values = numpy.array([1, wrong, 0])

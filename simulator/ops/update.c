@@ -6,12 +6,18 @@
 SIM_EACH_ARITHMETIC(add, a + b)
 SIM_EACH_ARITHMETIC(multiply, a * b)
 SIM_EACH_ARITHMETIC(add_product, a + b * c)
+SIM_EACH_INTEGER(greatest, a > b ? a : b)
+SIM_EACH_FLOAT(greatest, a > b || a != a ? a : b)
+SIM_EACH_INTEGER(least, a < b ? a : b)
+SIM_EACH_FLOAT(least, a < b || a != a ? a : b)
 
 enum { ADD_PRODUCT = SIM_UPDATE_MODES };
 
 static sim_formula_func *const functions[][SIM_CLASSES] = {
     [SIM_UPDATE_ADD] = {SIM_RUN_REAL(add), SIM_RUN_PAIR(add)},
     [SIM_UPDATE_MULTIPLY] = {SIM_RUN_REAL(multiply), SIM_RUN_PAIR(multiply)},
+    [SIM_UPDATE_GREATEST] = {SIM_RUN_REAL(greatest)},
+    [SIM_UPDATE_LEAST] = {SIM_RUN_REAL(least)},
     [ADD_PRODUCT] = {SIM_RUN_REAL(add_product), SIM_RUN_PAIR(add_product)},
 };
 

@@ -5,7 +5,14 @@
 #include "formula.h"
 #include "walk.h"
 
-enum sim_update_mode { SIM_UPDATE_REPLACE, SIM_UPDATE_ADD, SIM_UPDATE_MULTIPLY, SIM_UPDATE_MODES };
+enum sim_update_mode {
+    SIM_UPDATE_REPLACE,
+    SIM_UPDATE_ADD,
+    SIM_UPDATE_MULTIPLY,
+    SIM_UPDATE_GREATEST, /* of real numbers; NaN if either one is */
+    SIM_UPDATE_LEAST,
+    SIM_UPDATE_MODES
+};
 
 /* Both tensors have this type. A sum or product is computed in the class of the type, and rounded after each update. */
 struct sim_update {

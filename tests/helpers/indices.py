@@ -29,7 +29,7 @@ def updated(values, kind, mode, changes):
             values[position] = other
         else:
             with numpy.errstate(over="ignore", invalid="ignore"):
-                combine = {"add": numpy.add, "multiply": numpy.multiply}[mode]
+                combine = getattr(numpy, mode)
                 values[position] = stored(combine(exact(values[position], kind), exact(other, kind)), kind)
     return values
 
