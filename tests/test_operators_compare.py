@@ -1,11 +1,11 @@
-"""Comparisons and logic against NumPy: every type with every other, broadcasting, strides, in place."""
+"""Comparisons, logic and shifts against NumPy: every type with every other, broadcasting, strides, in place."""
 
 import operator
 
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, UNSIGNED, blank, exact, meet_scalar, rounded, stored
+from helpers.operands import INVALID, KINDS, NULLPTR, UNSIGNED, blank, exact, meet_scalar, rounded, stored
 from helpers.pointwise import ALL, COMPLEX, FEWER, INTEGERS, REAL, cases, compare, few, joint, place
 from helpers.tensors import storage
 from hypothesis import given
@@ -268,6 +268,73 @@ def test_bits_of_uint16(npu):
     assert npu.get(out).tolist() == [0x7FFE, 3]
     assert npu.call("bitwise_not", self, out) == 0
     assert npu.get(out).tolist() == [0, 0xFFFE]
+
+
+def shifted(values, bits, kind, to_left):
+    """Return integers shifted as Python does; a number of bits that the type does not have shifts all out."""
+    width = 8 * storage(kind).itemsize
+    pairs = [(int(a), int(b)) for a, b in zip(values.flat, bits.flat)]
+    if to_left:
+        results = [a << b if 0 <= b < width else 0 for a, b in pairs]
+    else:
+        results = [a >> (b if 0 <= b < width else width) for a, b in pairs]
+    return numpy.array([number % 2**width for number in results], f"u{width // 8}").view(kind).reshape(values.shape)
+
+
+@pytest.mark.parametrize("name", ["left_shift", "right_shift"])
+@pytest.mark.parametrize("kind", [*INTEGERS, *UNSIGNED])
+def test_shifts(npu, name, kind):
+    width, limits = 8 * storage(kind).itemsize, numpy.iinfo(kind)
+    a = numpy.array([[limits.max], [limits.max // 3], [1], [limits.min], [limits.min // 3]], kind)
+    b = [0, 1, width - 2, width - 1, width, 100] + ([-1, limits.min] if limits.min else [limits.max])
+    base = numpy.array([b, b], kind)
+    b = base[:1, ::-1]
+    wide_a, wide_b = numpy.broadcast_arrays(a, b)
+    expected = shifted(wide_a, wide_b, kind, name == "left_shift")
+    out = blank(npu, kind, expected.shape)
+    assert npu.call(name, npu.tensor(a), npu.view(base, b, kind), out) == 0
+    assert npu.get(out).tolist() == expected.tolist()
+    self = npu.tensor(wide_a.copy())
+    assert npu.call(name, self, npu.tensor(b.copy()), self) == 0  # PyTorch shifts in place so
+    assert npu.get(self).tolist() == expected.tolist()
+    empty = blank(npu, kind, (0, 3))
+    assert npu.call(name, empty, blank(npu, kind, (3,)), empty) == 0
+
+
+@pytest.mark.parametrize("kind", [*INTEGERS, *UNSIGNED])
+def test_shifts_by_a_number(npu, kind):
+    limits, width = numpy.iinfo(kind), 8 * storage(kind).itemsize
+    a = numpy.array([limits.max, 5, limits.min], kind)
+    for bits in (0, 3, width - 1, width, -1):
+        out = blank(npu, kind, (3,))
+        assert npu.call("left_shifts", npu.tensor(a), npu.scalar(bits, "i8"), out) == 0
+        assert npu.get(out).tolist() == shifted(a, numpy.full(3, bits), kind, True).tolist()
+
+
+@pytest.mark.parametrize("name", ["left_shift", "right_shift"])
+def test_shifts_of_several_types(npu, name):
+    """Both operands are cast to their common type, and the result to that of the output."""
+    self, bits = npu.tensor(numpy.array([-100, 3], "i1")), npu.tensor(numpy.array([9, 12], "i4"))
+    expected = numpy.array([-100, 3]) << [9, 12] if name == "left_shift" else numpy.array([-100, 3]) >> [9, 12]
+    for kind in ("i2", "i4", "i8"):
+        out = blank(npu, kind, (2,))
+        assert npu.call(name, self, bits, out) == 0
+        assert npu.get(out).tolist() == expected.astype(kind).tolist()
+
+
+@pytest.mark.strict
+def test_shifts_refuse(npu):
+    for kind in ALL:
+        same = blank(npu, kind)
+        for name, bits in (("left_shift", same), ("right_shift", same), ("left_shifts", npu.scalar(1, kind))):
+            taken = kind in [*INTEGERS, *UNSIGNED]
+            assert npu.call(name, same, bits, same) == (0 if taken else INVALID), (name, kind)
+    whole = blank(npu, "i4", (2, 3))
+    words = "self is uint16 and shiftBits is int32, expected types with a common type"
+    refused(npu.call("left_shift", blank(npu, "u2", (2, 3)), whole, whole), INVALID, words)
+    refused(npu.call("left_shift", whole, blank(npu, "i4", (2,)), whole), INVALID)
+    refused(npu.call("right_shift", whole, blank(npu, "i4", (4, 1, 1)), whole), INVALID)
+    refused(npu.call("left_shifts", whole, 0, whole), NULLPTR, "shiftBits is NULL")
 
 
 @pytest.mark.strict

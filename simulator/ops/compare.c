@@ -1,5 +1,5 @@
 /* Comparisons and logic. Operands are compared in their common type; in logic, every value except 0 is true. The result
- * is a bool, cast to the type of the output tensor. Bitwise logic is here as well. */
+ * is a bool, cast to the type of the output tensor. Bitwise logic and shifts are here as well. */
 #include "formula.h"
 
 #define ASK(name, in, ...)                                                                                             \
@@ -85,3 +85,26 @@ BITWISE(Xor, differing, keep_differing, a ^ b);
 SIM_EACH_BITS(flip, ~a)
 BITS(flipped, flip, .fo_odd = ACL_BOOL, .fo_run_odd = is_false_integers);
 SIM_FORMULA_KERNEL(BitwiseNot, &flipped);
+
+/* ---- shifts: a number of bits that is negative or not below the width of the type shifts all bits out ---- */
+
+#define SHIFTED (SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED)
+
+SIM_EACH_BITS(shift_left, b < 64 ? a << b : 0)
+static const struct sim_formula left = {.fo_result = "the shifted number",
+                                        .fo_in = SHIFTED,
+                                        .fo_out = SHIFTED,
+                                        .fo_run = {[SIM_CLASS_INTEGER] = shift_left_integers}};
+SIM_FORMULA_KERNEL(LeftShift, &left);
+SIM_FORMULA_KERNEL(LeftShifts, &left);
+
+/* Shifts in the sign, except of uint64, which has none; other unsigned types have a sign of 0 in 64 bits. */
+SIM_EACH_INTEGER(shift_right, a >> ((uint64_t)b < 64 ? b : 63))
+SIM_EACH(shift_right_bits, uint64_t, bv_bits, bv_bits, b < 64 ? a >> b : 0)
+static const struct sim_formula right = {.fo_result = "the shifted number",
+                                         .fo_in = SHIFTED,
+                                         .fo_out = SHIFTED,
+                                         .fo_run = {[SIM_CLASS_INTEGER] = shift_right_integers},
+                                         .fo_odd = ACL_UINT64,
+                                         .fo_run_odd = shift_right_bits};
+SIM_FORMULA_KERNEL(RightShift, &right);
