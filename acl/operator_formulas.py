@@ -54,7 +54,7 @@ PYTORCH = {
         fake_quant_per_channel_affine_cachemask=fake_quantize_per_channel_affine_cachemask
         fake_quant_per_tensor_affine_cachemask=fake_quantize_per_tensor_affine_cachemask
         grid_sampler2_d=grid_sampler_2d grid_sampler3_d=grid_sampler_3d index index_put_impl=_index_put_impl_
-        slice""",
+        slice unfold_grad=unfold_backward""",
     "torchvision.ops.": "roi_align non_max_suppression=nms deformable_conv2d=deform_conv2d",
 }
 
@@ -128,6 +128,7 @@ FORMULAS = {
     "inplace_quant_scatter": "self[indices] = round(updates / quant_scales + quant_zero_points)",
     "inplace_scatter_update": "data[indices] = updates along axis",
     "iou": "intersection / union of each pair of boxes; mode 'iof': intersection / area of the second",
+    "kl_div_target_backward": "gradient of kl_div for its target",
     "lstm": "torch.nn.LSTM",
     "masked_softmax_with_rel_pos_bias": "softmax(x * scale_value + atten_mask + relative_pos_bias)",
     "matmul_all_reduce": "x1 @ x2 + bias, summed over the ranks",
