@@ -1,12 +1,12 @@
-"""Arange, Range and Linspace against NumPy: types, lengths, strides, refusals."""
+"""Arange, Range, Linspace and LogSpace against NumPy: types, lengths, strides, refusals."""
 
 import math
 
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, SETTINGS, any_view, blank, check_written, stored
-from helpers.pointwise import FLOATS, REAL, compare
+from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, any_view, blank, check_written, stored
+from helpers.pointwise import FLOATS, REAL, SINGLE, compare
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,6 +109,26 @@ def test_both_ends_of_linspace_are_exact(npu):
         assert npu.get(out)[[0, -1]].tolist() == [0.1, 0.7]
 
 
+@SETTINGS
+@given(data=st.data(), steps=st.sampled_from([0, 1, 2, 3, 7, 256, 257]), base=st.sampled_from([10.0, 2.0, 0.5, 1.0]))
+def test_log_space(npu, data, steps, base):
+    draw = data.draw
+    kind = draw(st.sampled_from(SINGLE))
+    start, end = (draw(st.integers(-16, 16)) / 8 for _ in range(2))
+    out = out_of(draw, npu, steps, kind)
+    assert npu.call("log_space", *scalars(draw, npu, [start, end]), steps, base, out) == 0
+    expected = numpy.power(base, numpy.linspace(start, end, steps))
+    compare(npu.get(out).reshape(-1), expected, kind, kind, 100.0)
+
+
+def test_a_negative_base_of_log_space(npu):
+    out = blank(npu, "f4", (4,))
+    assert npu.call("log_space", npu.scalar(0, "i8"), npu.scalar(3, "i8"), 4, -2.0, out) == 0
+    assert npu.get(out).tolist() == [1, -2, 4, -8]
+    assert npu.call("log_space", npu.scalar(0), npu.scalar(1.5), 4, -2.0, out) == 0
+    assert numpy.array_equal(npu.get(out), numpy.array([1, numpy.nan, -2, numpy.nan], "f4"), equal_nan=True)
+
+
 # --- refusals
 
 
@@ -140,18 +160,23 @@ def test_lengths_that_do_not_fit(npu):
     out = blank(npu, "f4", (5,))
     refused(npu.call("linspace", *numbers[:2], 4, out), INVALID, "out has 5 elements, expected 4, as steps says")
     refused(npu.call("linspace", *numbers[:2], -1, out), INVALID, "steps is -1, expected 0 or more")
+    words = "result has 5 elements, expected 4, as steps says"
+    refused(npu.call("log_space", *numbers[:2], 4, 10.0, out), INVALID, words)
+    refused(npu.call("log_space", *numbers[:2], -1, 10.0, out), INVALID, "steps is -1, expected 0 or more")
+    refused(npu.call("log_space", numbers[0], 0, 5, 10.0, out), NULLPTR, "end is NULL")
 
 
 @pytest.mark.strict
 @pytest.mark.parametrize("kind", [*KINDS, "u2"])
 def test_the_types_of_sequences(npu, kind):
     numbers = [npu.scalar(number, "f4") for number in (0, 2, 1)]
-    for name, arguments, taken in (("arange", numbers, COUNTED), ("linspace", [*numbers[:2], 2], SPACED)):
+    calls = [("arange", numbers, COUNTED), ("linspace", [*numbers[:2], 2], SPACED)]
+    for name, arguments, taken in [*calls, ("log_space", [*numbers[:2], 2, 10.0], SINGLE)]:
         ret = npu.call(name, *arguments, blank(npu, kind, (2,)))
         if kind in taken:
             assert ret == 0
         else:
-            refused(ret, INVALID, "out has data type")
+            refused(ret, INVALID, "has data type")
     if kind in REAL:
         return
     for place, name in enumerate(("start", "end", "step")):

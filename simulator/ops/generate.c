@@ -1,6 +1,6 @@
 /* Operators that generate elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), Arange and
- * Range (start, end, step, out), Linspace (start, end, steps, out), and the single operator Range. The three numbers of
- * the latter are tensors of one element, which are read when it runs. */
+ * Range (start, end, step, out), Linspace (start, end, steps, out), LogSpace (start, end, steps, base, result), and the
+ * single operator Range. The three numbers of the latter are tensors of one element, which are read when it runs. */
 #include "base/fail.h"
 #include "line.h"
 #include "operator/op.h"
@@ -118,6 +118,8 @@ struct sequence {
     aclDataType se_type;
     enum sim_class se_class; /* SIM_CLASS_INTEGER or SIM_CLASS_DOUBLE */
     struct number se_first, se_step, se_last;
+    bool se_is_power; /* the numbers are exponents of se_base */
+    double se_base;
     int64_t se_next, se_half, se_end; /* indices: of the next number, of the middle, and behind the last one */
 };
 
@@ -138,6 +140,8 @@ static aclError write_numbers(char *const *places, const int64_t *strides, int64
             else
                 block.bv_doubles[i] = sequence->se_last.nu_value -
                                       (double)(sequence->se_end - 1 - at) * sequence->se_step.nu_value;
+            if (sequence->se_is_power)
+                block.bv_doubles[i] = pow(sequence->se_base, block.bv_doubles[i]);
         }
         sim_element_store(&block, sequence->se_class, places[0] + done * strides[0], sequence->se_type, stride, count);
     }
@@ -229,15 +233,14 @@ static const bool includes_end = true, excludes_end = false;
 const struct sim_kernel sim_kernel_aclnnArange = {plan_arange, run_arange, (void *)&excludes_end, false},
                         sim_kernel_aclnnRange = {plan_arange, run_arange, (void *)&includes_end, false};
 
-/* ---- Linspace: start, end, steps, out ---- */
+/* ---- Linspace: start, end, steps, out; and LogSpace: start, end, steps, base, result ---- */
 
-static aclnnStatus plan_linspace(const aclsimCall *call, uint64_t *workspace_size)
+static aclnnStatus plan_spaced(const aclsimCall *call, const aclsimArgument *out, uint64_t scalars, uint64_t types)
 {
-    const aclsimArgument *given = call->arguments, *steps = &given[2], *out = &given[3];
-    (void)workspace_size;
-    SIM_TRY(sim_require_type(&given[0], SIM_TYPES_REAL));
-    SIM_TRY(sim_require_type(&given[1], SIM_TYPES_REAL));
-    SIM_TRY(sim_require_type(out, (SIM_TYPES_INTEGER & ~SIM_TYPE(ACL_INT64)) | SIM_TYPES_FLOAT));
+    const aclsimArgument *given = call->arguments, *steps = &given[2];
+    SIM_TRY(sim_require_type(&given[0], scalars));
+    SIM_TRY(sim_require_type(&given[1], scalars));
+    SIM_TRY(sim_require_type(out, types));
     SIM_TRY(sim_require_natural(steps));
     int64_t count = sim_walk_count(out->tensors);
     SIM_ARGUMENT(count == steps->integer, ACLNN_ERR_PARAM_INVALID, "%s has %lld elements, expected %lld, as %s says",
@@ -245,24 +248,53 @@ static aclnnStatus plan_linspace(const aclsimCall *call, uint64_t *workspace_siz
     return ACL_SUCCESS;
 }
 
-/* Into integers, start and end are truncated first, and then each number. */
-static aclError run_linspace(const aclsimCall *call)
+/* The numbers of Linspace, or the exponents of LogSpace. If `whole`, start and end are truncated first. */
+static struct sequence spaced(const aclsimCall *call, bool whole)
 {
-    const aclsimTensor *out = call->arguments[3].tensors;
     const int64_t steps = call->arguments[2].integer;
     struct number numbers[2];
     read_scalars(call->arguments, numbers, 2);
     for (uint32_t i = 0; i < 2; i++)
-        if (sim_element_is(out->type, SIM_TYPES_INTEGER))
+        if (whole)
             numbers[i].nu_value = (double)numbers[i].nu_whole;
     struct sequence sequence = {.se_class = SIM_CLASS_DOUBLE, .se_first = numbers[0],
                                 .se_last = numbers[steps == 1 ? 0 : 1], .se_half = steps / 2, .se_end = steps};
     if (steps > 1)
         sequence.se_step.nu_value = (numbers[1].nu_value - numbers[0].nu_value) / (double)(steps - 1);
+    return sequence;
+}
+
+static aclnnStatus plan_linspace(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return plan_spaced(call, &call->arguments[3], SIM_TYPES_REAL,
+                       (SIM_TYPES_INTEGER & ~SIM_TYPE(ACL_INT64)) | SIM_TYPES_FLOAT);
+}
+
+/* Into integers, start and end are truncated first, and then each number. */
+static aclError run_linspace(const aclsimCall *call)
+{
+    const aclsimTensor *out = call->arguments[3].tensors;
+    struct sequence sequence = spaced(call, sim_element_is(out->type, SIM_TYPES_INTEGER));
     return write_sequence(out, &sequence);
 }
 
-const struct sim_kernel sim_kernel_aclnnLinspace = {plan_linspace, run_linspace, NULL, false};
+static aclnnStatus plan_logspace(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return plan_spaced(call, &call->arguments[4], SIM_TYPES_REAL | SIM_TYPES_UNSIGNED, SIM_TYPES_SINGLE);
+}
+
+static aclError run_logspace(const aclsimCall *call)
+{
+    struct sequence sequence = spaced(call, false);
+    sequence.se_is_power = true;
+    sequence.se_base = call->arguments[3].number;
+    return write_sequence(call->arguments[4].tensors, &sequence);
+}
+
+const struct sim_kernel sim_kernel_aclnnLinspace = {plan_linspace, run_linspace, NULL, false},
+                        sim_kernel_aclnnLogSpace = {plan_logspace, run_logspace, NULL, false};
 
 /* ---- the single operator Range ---- */
 
