@@ -164,10 +164,14 @@ def test_fatrelu_mul(npu, data):
 
 
 def weights_for(tensors):
-    """Return a weight of one element, or of one element for each index of dimension 1, and how it is broadcast."""
+    """Return a weight of one element, or of one element for each index of dimension 1, and how it is broadcast.
+
+    PyTorch's weight has as many dimensions as self.
+    """
     shape, many = tensors.whole, tensors.draw(st.booleans())
     channels = shape[1] if len(shape) > 1 else 1
-    weight, w = tensors.make([channels] if many else tensors.draw(st.sampled_from([[], [1]])))
+    long = [channels if place == 1 and many else 1 for place in range(len(shape))]
+    weight, w = tensors.make(tensors.draw(st.sampled_from([[channels], long] if many else [[], [1], long])))
     spread = w.reshape([-1 if place == 1 else 1 for place in range(len(shape))]) if w.size == channels != 1 else w
     return weight, w, spread
 
@@ -275,4 +279,4 @@ def test_refused(npu):
     refused(ret, INVALID, "input has 1 dimensions, expected 2 to 8")
     refused(npu.call("fatrelu_mul", whole, half, half), INVALID, "threshold has shape [2, 3], expected [] or [1]")
     refused(npu.call("prelu", whole, blank(npu, "f4", (3,)), whole), INVALID, "weight has 3 elements, expected 1 or 6")
-    refused(npu.call("prelu", whole, half, whole), INVALID, "weight has 2 dimensions, expected 0 to 1")
+    refused(npu.call("prelu", whole, half, whole), INVALID, "weight has 2 dimensions with another size")

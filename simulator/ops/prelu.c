@@ -1,5 +1,5 @@
 /* Prelu: self, weight, out, and its gradient. The weight is a slope for negative elements, one for all or one for each
- * index of dimension 1. */
+ * index of dimension 1. It may have further dimensions of size 1: PyTorch's has as many as self. */
 #include "base/fail.h"
 #include "curve.h"
 #include "require.h"
@@ -9,15 +9,30 @@ static int64_t channels_of(const aclsimTensor *self)
     return self->rank < 2 ? 1 : self->dims[1];
 }
 
-static int64_t count_of(const aclsimTensor *weight)
+static int64_t count_of(const aclsimTensor *line)
 {
-    return weight->rank == 0 ? 1 : weight->dims[0];
+    return line->rank == 0 ? 1 : line->dims[0];
+}
+
+/* The weight without its dimensions of size 1: a line or a scalar, if no more than one dimension is left. */
+static aclsimTensor line_of(const aclsimTensor *weight)
+{
+    aclsimTensor line = *weight;
+    line.rank = 0;
+    for (uint32_t k = 0; k < weight->rank; k++)
+        if (weight->dims[k] != 1) {
+            line.dims[line.rank] = weight->dims[k];
+            line.strides[line.rank++] = weight->strides[k];
+        }
+    return line;
 }
 
 static aclnnStatus check_weight(const aclsimArgument *weight, const aclsimArgument *self)
 {
-    int64_t channels = channels_of(self->tensors), count = count_of(weight->tensors);
-    SIM_TRY(sim_require_rank(weight, 0, 1));
+    const aclsimTensor line = line_of(weight->tensors);
+    int64_t channels = channels_of(self->tensors), count = count_of(&line);
+    SIM_ARGUMENT(line.rank <= 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions with another size than 1, expected 0 or 1", weight->name, line.rank);
     SIM_ARGUMENT(count == 1 || count == channels, ACLNN_ERR_PARAM_INVALID,
                  "%s has %lld elements, expected 1 or %lld, the size of dimension 1 of %s", weight->name,
                  (long long)count, (long long)channels, self->name);
@@ -27,8 +42,8 @@ static aclnnStatus check_weight(const aclsimArgument *weight, const aclsimArgume
 /* A view of the weight that is broadcast to self: one dimension for each of self from dimension 1 on. */
 static aclsimTensor spread(const aclsimTensor *weight, const aclsimTensor *self)
 {
-    aclsimTensor view = *weight;
-    if (count_of(weight) == 1 || self->rank < 2) {
+    aclsimTensor view = line_of(weight);
+    if (view.rank == 0 || self->rank < 2) {
         view.rank = 0;
         return view;
     }
@@ -106,8 +121,8 @@ static aclsimTensor channel_of(const aclsimTensor *tensor, int64_t channel)
 static aclError run_backward(const aclsimCall *call)
 {
     const aclsimTensor *gradient = call->arguments[0].tensors, *self = call->arguments[1].tensors;
-    const aclsimTensor *to = call->arguments[4].tensors, weight = spread(call->arguments[2].tensors, self);
-    int64_t count = count_of(to), step = to->rank == 0 ? 0 : to->strides[0];
+    const aclsimTensor to = line_of(call->arguments[4].tensors), weight = spread(call->arguments[2].tensors, self);
+    int64_t count = count_of(&to), step = to.rank == 0 ? 0 : to.strides[0];
     bool is_empty = sim_walk_is_empty(self->dims, self->rank);
     sim_curve_apply(slope_doubles, call->arguments[3].tensors, (const aclsimTensor *[]){gradient, self, &weight}, 3);
     for (int64_t i = 0; i < count; i++) {
@@ -118,8 +133,8 @@ static aclError run_backward(const aclsimCall *call)
             const aclsimTensor other = count == 1 ? *gradient : channel_of(gradient, i);
             sim_pointwise_fold((const aclsimTensor *[]){&part, &other}, 2, add_up, &total);
         }
-        sim_element_store(&sum, SIM_CLASS_DOUBLE, (char *)to->data + i * step * (int64_t)sim_element_size(to->type),
-                          to->type, 1, 1);
+        sim_element_store(&sum, SIM_CLASS_DOUBLE, (char *)to.data + i * step * (int64_t)sim_element_size(to.type),
+                          to.type, 1, 1);
     }
     return ACL_SUCCESS;
 }
