@@ -86,6 +86,7 @@ GRADIENTS = {
     "hardsigmoid": (lambda g, x: numpy.where(numpy.abs(x) < 3, g / 6, 0), SINGLE, None, ANY, False, ()),
     "fast_gelu": (fast_gelu, SINGLE, None, SAME, False, ()),
     "hardswish": (hardswish, SINGLE, None, SAME, False, ()),
+    "hardswish": (hardswish, SINGLE, None, SAME, False, ()), "hardswish v2": (hardswish, SINGLE, None, SAME, False, ()),
     "hardtanh": (lambda g, x, low, high: numpy.where((x <= low) | (x >= high), 0, g), SINGLE, None, SAME, False,
                  (-2, 1)),
     "threshold": (lambda g, x, edge: numpy.where(x <= edge, 0, g), [*SINGLE, *WHOLE], None, SAME, True, (1,)),
@@ -115,6 +116,8 @@ def call(npu, name, gradient, x, params, out):
         return npu.call("leaky_relu_backward", gradient, x, *params, False, out)
     if name == "log_sigmoid":
         return npu.call("log_sigmoid_backward", gradient, x, blank(npu, x.kind, x.view.shape), out)
+    if variant == "v2":
+        return npu.call(f"{name}_backward_v2", gradient, x, out)
     if variant:
         return npu.call("gelu_backward_v2", gradient, x, variant, out)
     return npu.call(f"{name}_backward", gradient, x, *params, out)
@@ -182,6 +185,7 @@ def test_special_values(npu):
         ("selu", (), [nan, 2 * SCALE, -inf, 2 * SCALE * ALPHA]),
         ("hardsigmoid", (), [0, 0, 0, 1 / 3]),
         ("hardswish", (), [2, 2, 0, 1]),
+        ("hardswish v2", (), [2, 2, 0, 1]),
         ("hardtanh", (-1.0, 1.0), [2, 0, 0, 2]),
         ("leaky_relu", (0.5,), [1, 2, 1, 1]),
         ("threshold", (0.0,), [2, 2, 0, 0]),

@@ -154,7 +154,7 @@ GRADIENTS = {
     "gelu_backward": (lambda x: F.gelu(x, approximate="tanh"), [()], "gx"),
     "hardshrink_backward": (F.hardshrink, [(0.5,), (0.0,)], "gx*"),
     "hardsigmoid_backward": (F.hardsigmoid, [()], "gx"),
-    "hardswish_backward": (F.hardswish, [()], "gx"),
+    "hardswish_backward": (F.hardswish, [()], "gx"), "hardswish_backward_v2": (F.hardswish, [()], "gx"),
     "hardtanh_backward": (F.hardtanh, [(-1.0, 1.0), (-0.5, 2.5)], "gx*"),
     "leaky_relu_backward": (F.leaky_relu, [(0.01,), (-0.3,), (0.0,)], "gx*F"),
     "mish_backward": (F.mish, [()], "gx"),

@@ -50,6 +50,7 @@ SIM_CURVE_KERNEL(HardsigmoidBackward, &hard_sigmoid);
 SIM_CURVE(hard_swish, b <= -3 ? 0 : b < 3 ? a * (b / 3 + 0.5) : a)
 GRADIENT(hard_swish, SIM_TYPES_SINGLE, .cu_exact = true);
 SIM_CURVE_KERNEL(HardswishBackward, &hard_swish);
+SIM_CURVE_KERNEL(HardswishBackwardV2, &hard_swish);
 
 SIM_CURVE(hard_tanh, b <= n[0] || b >= n[1] ? 0 : a)
 GRADIENT(hard_tanh, SIM_TYPES_SINGLE, .cu_exact = true);

@@ -25,7 +25,7 @@ struct loss {
     uint64_t lo_types;
     unsigned lo_alike;    /* slots that must have the type of self; a result of another type is cast */
     bool lo_is_gradient;  /* the first tensor is the gradient of the output */
-    bool lo_as_self;      /* a gradient has the shape of self; otherwise, the one to which its inputs are broadcast */
+    size_t lo_as;         /* the slot whose shape a gradient has; 0: the shape to which its inputs are broadcast */
     bool lo_natural;      /* the number must be 0 or more */
     bool lo_by_batch;     /* there is a fourth reduction, the sum divided by the size of dimension 0 */
     loss_func *lo_run;
@@ -109,15 +109,17 @@ static aclnnStatus check_types(const struct loss_call *parsed)
             SIM_TRY(sim_require_same_type(parsed->lc_in[slot], self->tensors->type, self->name));
     }
     SIM_TRY(sim_require_type(out, loss->lo_types));
-    if (loss->lo_alike & SLOT(OUT))
-        return sim_require_same_type(out, self->tensors->type, self->name);
+    if (loss->lo_alike & SLOT(OUT)) {
+        const aclsimArgument *like = parsed->lc_in[loss->lo_as == TARGET ? TARGET : SELF];
+        return sim_require_same_type(out, like->tensors->type, like->name);
+    }
     return sim_require_cast("the result", common_type(parsed), "the type of the output", out->tensors->type);
 }
 
 static aclnnStatus check_shapes(const struct loss_call *parsed)
 {
     const aclsimArgument *inputs[SLOTS], *out = parsed->lc_out;
-    const aclsimTensor *self = parsed->lc_in[SELF]->tensors;
+    const size_t as = parsed->lc_loss->lo_as;
     size_t count = 0;
     for (size_t slot = 0; slot < SLOTS; slot++)
         if (parsed->lc_in[slot] != NULL)
@@ -130,9 +132,10 @@ static aclnnStatus check_shapes(const struct loss_call *parsed)
             return sim_require_one(out);
         return sim_require_shape(out, shape.dims, shape.rank, "that of self and target together");
     }
-    if (!parsed->lc_loss->lo_as_self)
+    if (as == 0)
         return sim_pointwise_check(out, inputs, count);
-    SIM_TRY(sim_require_shape(out, self->dims, self->rank, "that of self"));
+    const aclsimTensor *like = parsed->lc_in[as]->tensors;
+    SIM_TRY(sim_require_shape(out, like->dims, like->rank, as == SELF ? "that of self" : "that of target"));
     return sim_pointwise_check_spread(out, inputs, count);
 }
 
@@ -363,7 +366,7 @@ FORMULA(entropy, w * ((t - 1) * log_above_limit(log1p(-x)) - t * log_above_limit
 FORMULA(entropy_slope, g * slope_of_entropy(x, t) * w)
 KERNEL(BinaryCrossEntropy, entropy, SIM_TYPES_SINGLE, ALL_ALIKE, .lo_is_gradient = false)
 KERNEL(BinaryCrossEntropyBackward, entropy_slope, SIM_TYPES_SINGLE, ALL_ALIKE, .lo_is_gradient = true,
-       .lo_as_self = true)
+       .lo_as = SELF)
 
 /* x is the logarithm of p / (1 - p) for a probability p. */
 static double sigmoid(double x)
@@ -382,9 +385,9 @@ FORMULA(entropy_of_logits_slope, g * w * ((p * t + 1 - t) * sigmoid(x) - p * t))
 FORMULA(entropy_of_logits_slope_by_target, g * w * slope_by_target(x, p))
 KERNEL(BinaryCrossEntropyWithLogits, entropy_of_logits, SIM_TYPES_SINGLE, ALL_ALIKE, .lo_is_gradient = false)
 KERNEL(BinaryCrossEntropyWithLogitsBackward, entropy_of_logits_slope, SIM_TYPES_SINGLE, INPUTS_ALIKE | SLOT(OUT),
-       .lo_is_gradient = true, .lo_as_self = true)
+       .lo_is_gradient = true, .lo_as = SELF)
 KERNEL(BinaryCrossEntropyWithLogitsTargetBackward, entropy_of_logits_slope_by_target, SIM_TYPES_SINGLE, 0,
-       .lo_is_gradient = true, .lo_as_self = true)
+       .lo_is_gradient = true, .lo_as = SELF)
 
 /* x is a logarithm, and with n, logTarget, so is t. */
 static double divergence_of(double x, double t, double n)
@@ -395,5 +398,10 @@ static double divergence_of(double x, double t, double n)
 FORMULA(divergence, divergence_of(x, t, n))
 FORMULA(divergence_slope, (n != 0 ? -exp(t) : -t) * g)
 KERNEL(KlDiv, divergence, SIM_TYPES_SINGLE, 0, .lo_by_batch = true)
-KERNEL(KlDivBackward, divergence_slope, SIM_TYPES_SINGLE, SLOT(OUT), .lo_is_gradient = true, .lo_as_self = true,
+KERNEL(KlDivBackward, divergence_slope, SIM_TYPES_SINGLE, SLOT(OUT), .lo_is_gradient = true, .lo_as = SELF,
        .lo_by_batch = true)
+
+/* The logarithm of a target of 0 is negative infinity, as the documented formula says. */
+FORMULA(divergence_slope_by_target, (n != 0 ? exp(t) * (t - x + 1) : log(t) - x + 1) * g)
+KERNEL(KlDivTargetBackward, divergence_slope_by_target, SIM_TYPES_SINGLE, SLOT(OUT), .lo_is_gradient = true,
+       .lo_as = TARGET, .lo_by_batch = true)

@@ -160,5 +160,7 @@ SIM_POOLING(AdaptiveMaxPool2d, run_maxima, .po_types = SIM_TYPES_FLOAT, .po_inde
             .po_directions = 2, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
 SIM_POOLING(AdaptiveMaxPool3d, run_maxima, .po_types = SIM_TYPES_SINGLE, .po_index_types = SIM_TYPE(ACL_INT32),
             .po_directions = 3, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
+SIM_POOLING(AdaptiveMaxPool2dBackward, run_gradient, .po_types = SIM_TYPES_SINGLE, .po_index_types = SIM_TYPES_INDEX,
+            .po_directions = 2, .po_self = 1, .po_indices = 2, .po_gradient = 3)
 SIM_POOLING(AdaptiveMaxPool3dBackward, run_gradient, .po_types = SIM_TYPES_SINGLE,
             .po_index_types = SIM_TYPE(ACL_INT32), .po_directions = 3, .po_self = 1, .po_indices = 2, .po_gradient = 3)
