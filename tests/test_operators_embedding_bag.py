@@ -61,6 +61,17 @@ def test_bags(npu, data):
     assert numpy.array_equal(npu.get(outs[3]), expected[3] if mode >= MAX else numpy.zeros(len(ends)))
 
 
+def test_the_bags_of_a_sum_may_be_left_out(npu):
+    """PyTorch passes an empty tensor where it does not need them."""
+    given = arguments(npu)
+    given[0], given[10] = npu.tensor(numpy.array([[1, 2], [3, 4], [5, 6]], "f4")), blank(npu, "i8", (0,))
+    assert npu.call("embedding_bag", *given) == 0
+    assert npu.get(given[9]).tolist() == [[6, 8], [3, 4]]
+    assert npu.get(given[11]).tolist() == [2, 1]
+    given[4] = MEAN
+    refused(npu.call("embedding_bag", *given), INVALID, "offset2bag has shape [0], expected [3], that of indices")
+
+
 def arguments(npu):
     """Return the arguments of a call that is accepted."""
     index, offsets = npu.tensor(numpy.array([0, 2, 1])), npu.tensor(numpy.array([0, 2]))

@@ -51,6 +51,13 @@ static aclnnStatus check_flags(const aclsimArgument *given)
     return ACL_SUCCESS;
 }
 
+/* PyTorch passes an empty tensor for the bags of the indices if it does not need them for the gradient of a sum. */
+static bool leaves_bags_out(const aclsimArgument *given)
+{
+    const aclsimTensor *bags = given[OFFSET_TO_BAG].tensors;
+    return given[MODE].integer == SUM && bags->rank == 1 && bags->dims[0] == 0;
+}
+
 static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments;
@@ -66,7 +73,8 @@ static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
     if (given[SAMPLES].present != 0)
         SIM_TRY(sim_require_shape(&given[SAMPLES], count, 1, "that of indices"));
     SIM_TRY(sim_require_shape(&given[OUT], bags, 2, "one row per bag"));
-    SIM_TRY(sim_require_shape(&given[OFFSET_TO_BAG], count, 1, "that of indices"));
+    if (!leaves_bags_out(given))
+        SIM_TRY(sim_require_shape(&given[OFFSET_TO_BAG], count, 1, "that of indices"));
     SIM_TRY(sim_require_shape(&given[BAG_SIZE], bags, 1, "one number per bag"));
     return sim_require_shape(&given[MAX_INDICES], bags, greatest ? 2 : 1, "that of this mode");
 }
@@ -170,7 +178,8 @@ static aclError run_bags(struct job *job, double *bag_of, double *sizes)
     }
     if (!greatest)
         sim_walk_fill(given[MAX_INDICES].tensors, NULL);
-    sim_lists_store(&given[OFFSET_TO_BAG], bag_of);
+    if (!leaves_bags_out(given))
+        sim_lists_store(&given[OFFSET_TO_BAG], bag_of);
     sim_lists_store(&given[BAG_SIZE], sizes);
     return ACL_SUCCESS;
 }
