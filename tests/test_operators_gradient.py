@@ -85,7 +85,6 @@ GRADIENTS = {
              False, ()),
     "hardsigmoid": (lambda g, x: numpy.where(numpy.abs(x) < 3, g / 6, 0), SINGLE, None, ANY, False, ()),
     "fast_gelu": (fast_gelu, SINGLE, None, SAME, False, ()),
-    "hardswish": (hardswish, SINGLE, None, SAME, False, ()),
     "hardswish": (hardswish, SINGLE, None, SAME, False, ()), "hardswish v2": (hardswish, SINGLE, None, SAME, False, ()),
     "hardtanh": (lambda g, x, low, high: numpy.where((x <= low) | (x >= high), 0, g), SINGLE, None, SAME, False,
                  (-2, 1)),
