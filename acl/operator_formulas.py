@@ -8,11 +8,13 @@ written to its argument. The names in formulas are those of the operator's param
 # one is given after an equals sign.
 PYTORCH = {
     "torch.": """
-        abs acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arange
+        abs acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax
+        amp_update_scale=_amp_update_scale_ angle any arange
         arg_max=argmax arg_min=argmin argsort asin asinh atan atan2 atanh baddbmm batch_mat_mul=bmm bernoulli
         bincount bitwise_and bitwise_not bitwise_or bitwise_xor bucketize cat cdist ceil channel_shuffle clamp
         clamp_max clamp_min complex conv_tbc cos cosh cummax cummin cumprod cumsum diag diag_flat=diagflat
         digamma div dot einsum eq equal erf erfc erfinv exp exp2 expm1 eye flatten flip floor floor_divide fmod
+        foreach_non_finite_check_and_unscale=_amp_foreach_non_finite_check_and_unscale_
         frac gather gcd ge ger gt heaviside histc index_add index_copy index_fill index_select inverse
         is_close=isclose is_finite=isfinite is_in=isin is_inf=isinf is_neg_inf=isneginf is_pos_inf=isposinf
         kthvalue le left_shift=bitwise_left_shift lerp lgamma linspace log log10 log1p log2
@@ -54,7 +56,7 @@ PYTORCH = {
         fake_quant_per_channel_affine_cachemask=fake_quantize_per_channel_affine_cachemask
         fake_quant_per_tensor_affine_cachemask=fake_quantize_per_tensor_affine_cachemask
         grid_sampler2_d=grid_sampler_2d grid_sampler3_d=grid_sampler_3d index index_put_impl=_index_put_impl_
-        slice unfold_grad=unfold_backward""",
+        chunk_cat=_chunk_cat slice unfold_grad=unfold_backward""",
     "torchvision.ops.": "roi_align non_max_suppression=nms deformable_conv2d=deform_conv2d",
 }
 
@@ -100,6 +102,7 @@ FORMULAS = {
     "flat_quant": "kronecker_p1 @ x @ kronecker_p2, scaled to int4",
     "foreach_round_off_number": "1 half to even, 2 floor, 3 ceil, 4 half away from zero, 5 trunc, 6 to odd",
     "fused_infer_attention_score": "softmax(query @ key.T * scale_value + pse_shift, atten_mask) @ value",
+    "fused_sgd": "one step of torch.optim.SGD",
     "gather_nd": "self[indices[..., 0], indices[..., 1], ...]",
     "gather_v2": "torch.index_select",
     "gather_v3": "torch.index_select, with batch dimensions",
