@@ -8,6 +8,7 @@ from helpers.expect import refused
 from helpers.operands import (
     INVALID,
     KINDS,
+    NULLPTR,
     ORDER,
     UNSIGNED,
     blank,
@@ -386,6 +387,27 @@ def test_powers_that_become_unsigned(npu, kind):
     assert npu.get(out).tolist() == (3**exponent).astype(kind).tolist()
     ret = npu.call("pow_tensor_scalar", self, npu.scalar(0.5), out)
     refused(ret, INVALID, "the power is float32, which cannot be cast to uint")
+
+
+@pytest.mark.parametrize("kind", ["i1", "i4", "f2", "b2", "f4"])
+def test_a_number_plus_a_tensor(npu, kind):
+    """The number, to which the product of the tensor and alpha is added, takes part in promotion like a scalar."""
+    values = stored(numpy.array([[1, -2, 3], [0, 5, -6]]), kind)
+    other, out = npu.view(values, values[:, ::2], kind), blank(npu, kind, (2, 2))
+    assert npu.call("add_v3", npu.scalar(7, "i4"), other, npu.scalar(2, "i4"), out) == 0
+    assert exact(npu.get(out), kind).tolist() == [[9, 13], [7, -5]]
+    assert npu.call("inplace_add_v3", npu.scalar(7, "i4"), other, npu.scalar(2, "i4")) == 0
+    assert exact(npu.get(other), kind).tolist() == [[9, 13], [7, -5]]
+
+
+@pytest.mark.strict
+def test_a_number_plus_a_tensor_refuses(npu):
+    whole, one = blank(npu, "i4"), npu.scalar(1, "i4")
+    refused(npu.call("add_v3", npu.scalar(0.5), whole, one, whole), INVALID, "the sum is float32", "cast to int32")
+    refused(npu.call("add_v3", one, whole, npu.scalar(0.5), whole), INVALID, "alpha is float32", "cast to int32")
+    refused(npu.call("add_v3", one, whole, one, blank(npu, "i4", (1, 2, 3))), INVALID)
+    refused(npu.call("add_v3", 0, whole, one, whole), NULLPTR, "self is NULL")
+    refused(npu.call("inplace_add_v3", one, 0, one), NULLPTR, "other is NULL")
 
 
 @pytest.mark.parametrize("kind", FLOATS)

@@ -17,6 +17,8 @@ SIM_FORMULA_KERNEL(Add, &sum);
 SIM_FORMULA_KERNEL(Adds, &sum);
 SIM_FORMULA_KERNEL(InplaceAdd, &sum);
 SIM_FORMULA_KERNEL(InplaceAdds, &sum);
+SIM_FORMULA_KERNEL(AddV3, &sum); /* self is a scalar */
+SIM_FORMULA_KERNEL(InplaceAddV3, &sum);
 
 SIM_EACH_ARITHMETIC(subtract, a - c * b)
 static const struct sim_formula difference = {.fo_result = "the difference",

@@ -2,7 +2,8 @@
  * offset, out), DropoutGenMaskV2 (with probDataType before out) and DropoutGenMaskV2Tensor (with tensors as seed and
  * offset) draw a mask, DropoutDoMask (self, mask, prob, out) and DropoutBackward (gradOutput, mask, scale, out) apply
  * one, and Dropout (input, p, train, seed, offset, out, maskOut) does both. The size of a mask is rounded up to 128
- * bits; the bits behind the last element are 0. */
+ * bits; the bits behind the last element are 0. Only the mask of MaskedScale (self, mask, scale, out) has a number per
+ * element. */
 #include "random.h"
 
 #include "base/bytes.h"
@@ -188,6 +189,21 @@ static aclError run_backward(const aclsimCall *call)
     const aclsimArgument *given = call->arguments;
     return apply(given[0].tensors, given[1].tensors, given[2].number, given[3].tensors);
 }
+
+/* ---- masks of numbers ---- */
+
+#define MASKS (SIM_TYPE(ACL_UINT8) | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_FLOAT16) | SIM_TYPE(ACL_FLOAT))
+
+static aclnnStatus check_masked(const struct sim_curve_call *call)
+{
+    SIM_TRY(sim_require_types(call->cc_in[0], call->cc_out, SIM_TYPES_SINGLE));
+    return sim_require_type(call->cc_in[1], MASKS);
+}
+
+SIM_CURVE(masked, a * b * n[0])
+static const struct sim_curve masked = {.cu_in = SIM_TYPES_SINGLE | MASKS, .cu_out = SIM_TYPES_SINGLE,
+                                        .cu_check = check_masked, .cu_run = masked_doubles};
+SIM_CURVE_KERNEL(MaskedScale, &masked);
 
 /* ---- both ---- */
 
