@@ -133,6 +133,7 @@ FORMULAS = {
     "iou": "intersection / union of each pair of boxes; mode 'iof': intersection / area of the second",
     "kl_div_target_backward": "gradient of kl_div for its target",
     "lstm": "torch.nn.LSTM",
+    "masked_scale": "self * mask * scale",
     "masked_softmax_with_rel_pos_bias": "softmax(x * scale_value + atten_mask + relative_pos_bias)",
     "matmul_all_reduce": "x1 @ x2 + bias, summed over the ranks",
     "matmul_all_reduce_add_rms_norm": "matmul_all_reduce, then add_rms_norm with residual",
