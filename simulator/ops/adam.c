@@ -32,8 +32,8 @@ void sim_adam_step(const struct sim_adam *adam, const struct sim_adam_state *sta
     }
 }
 
-/* ---- ApplyAdamWV2: the step counts from 0. The documents do not say so, but torch_npu subtracts 1 from PyTorch's, which
- * counts from 1. ---- */
+/* ---- ApplyAdamWV2: the step counts from 0. The documents do not say so, but torch_npu subtracts 1 from PyTorch's,
+ * which counts from 1. ---- */
 
 enum { VARIABLE, MEAN, SQUARE, GREATEST, GRADIENT, STEP, RATE, FIRST, SECOND, DECAY, EPSILON, AMSGRAD, MAXIMIZE };
 

@@ -1,6 +1,6 @@
-/* Loss scaling for training in mixed precision: ForeachNonFiniteCheckAndUnscale (scaledGrads, foundInf, invScale), which
- * divides gradients by the scale and says whether one of them was infinite or NaN, and AmpUpdateScale (currentScale,
- * growthTracker, foundInf, growthFactor, backoffFactor, growthInterval, updatedScale, updatedGrowthTracker). */
+/* Loss scaling for training in mixed precision: ForeachNonFiniteCheckAndUnscale (scaledGrads, foundInf, invScale),
+ * which divides gradients by the scale and says whether one of them was infinite or NaN, and AmpUpdateScale
+ * (currentScale, growthTracker, foundInf, growthFactor, backoffFactor, growthInterval, updatedScale, updatedGrowthTracker). */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "require.h"
@@ -103,8 +103,8 @@ static aclnnStatus plan_update(const aclsimCall *call, uint64_t *workspace_size)
     return ACL_SUCCESS;
 }
 
-/* After a step with an infinite gradient the scale shrinks; after `interval` steps without one it grows, unless it would
- * become infinite. */
+/* After a step with an infinite gradient the scale shrinks; after `interval` steps without one it grows, unless it
+ * would become infinite. */
 static aclError run_update(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
