@@ -1,6 +1,7 @@
 /* Loss scaling for training in mixed precision: ForeachNonFiniteCheckAndUnscale (scaledGrads, foundInf, invScale),
  * which divides gradients by the scale and says whether one of them was infinite or NaN, and AmpUpdateScale
- * (currentScale, growthTracker, foundInf, growthFactor, backoffFactor, growthInterval, updatedScale, updatedGrowthTracker). */
+ * (currentScale, growthTracker, foundInf, growthFactor, backoffFactor, growthInterval, updatedScale,
+ * updatedGrowthTracker). */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "require.h"
