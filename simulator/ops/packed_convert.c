@@ -1,7 +1,7 @@
 /* Conversions to packed types. TransQuantParamV2 and V3 and the helper TransQuantParam make scales of the cube unit: 64
  * bits with a float32, whose last 13 bits are cut off or rounded, a flag, and an offset of 9 bits.
- * ConvertWeightToINT4Pack packs integers of 4 bits; a weight in FRACTAL_NZ is packed in the same order, because products
- * here read views by their strides. */
+ * ConvertWeightToINT4Pack packs integers of 4 bits; a weight in FRACTAL_NZ is packed in the same order, because
+ * products here read views by their strides. */
 #include "base/bytes.h"
 #include "operator/tensordesc.h"
 #include "indices.h"
