@@ -34,11 +34,19 @@ def ints(*values):
 # Operators with a kernel whose outputs do not follow from the arguments: their size depends on elements, or programs
 # choose their shape or type.
 FREE = {
-    "bincount", "normal_float_float", "npu_format_cast", "quant_matmul_v3", "quant_matmul_v4", "quant_matmul_v5",
-    "quant_matmul_weight_nz",
+    "bincount", "chunk_cat", "gru", "gru_backward", "lstm", "lstm_backward", "normal_float_float", "npu_format_cast",
+    "quant_matmul_v3", "quant_matmul_v4", "quant_matmul_v5", "quant_matmul_weight_nz", "repeat_interleave_grad",
+    "thnn_fused_lstm_cell_backward",
 }  # fmt: skip
 # One row a call: the operator, its arguments (NumPy arrays go to the device), what NumPy makes of it.
 RESULTS = (
+    ("left_shift", (INTS, INTS * 0 + 1), INTS << 1),
+    ("add_v3", (2.0, A, 3.0), 2 + 3 * A),
+    ("angle_v2", (A,), numpy.angle(A).astype("f4")),
+    ("is_in_scalar_tensor", (2, INTS, False, False), numpy.bool_(2 in INTS)),
+    ("is_in_tensor_scalar", (INTS, 2, False, True), INTS != 2),
+    ("log_space", (0.0, 2.0, 3, 10.0), numpy.array([1, 10, 100], "f4")),
+    ("unfold_grad", (numpy.ones((2, 2), "f4"), (4,), 0, 2, 2), numpy.ones(4, "f4")),
     ("div_mod", (INTS, INTS + 1, 0), (INTS / (INTS + 1)).astype("f4")),
     ("div_mod", (INTS, ints(2, 4), 1), numpy.trunc(INTS / ints(2, 4)).astype("i4")),
     ("div_mods", (INTS, 2, 2), INTS // 2),
@@ -85,6 +93,11 @@ def test_result(name, given, expected):
     found = getattr(nn, name)(*[to_device(value) for value in given])
     assert (found.shape, found.dtype) == (numpy.shape(expected), numpy.asarray(expected).dtype)
     assert numpy.allclose(found.to_numpy().astype("f8"), numpy.asarray(expected).astype("f8"), rtol=1e-3)
+
+
+def test_complex_results():
+    found = nn.complex(put(A), put(A + 1)).to_numpy()
+    assert found.dtype == numpy.complex64 and numpy.array_equal(found, A + 1j * (A + 1))
 
 
 @pytest.mark.parametrize("indices", [[A > 0], [ints()]])

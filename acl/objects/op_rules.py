@@ -414,6 +414,16 @@ def _total(kind: Any) -> Any:
     return LONG if ORDER[kind.kind] < 2 else kind
 
 
+def _angle(kind: Any) -> Any:
+    """Return the type of the angles of numbers: that of its parts for a complex one."""
+    return numpy.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else floating(kind)
+
+
+def _pair(kind: Any) -> Any:
+    """Return the complex type with parts of a type."""
+    return numpy.dtype(f"c{2 * kind.itemsize}")
+
+
 def _truth(kind: Any) -> Any:
     return BOOL
 
@@ -429,18 +439,22 @@ TABLE: dict[Rule, str] = {
         log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scale scatter scatter_add scatter_nd
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
         bernoulli bernoulli_tensor normal_tensor_float normal_float_tensor r_relu_with_noise
-        dropout_do_mask dropout_backward
+        dropout_do_mask dropout_backward fast_gelu fast_gelu_backward hardswish_backward_v2 index_fill left_shifts
+        masked_scale scatter_reduce
         elu_backward hardsigmoid_backward hardswish_backward hardtanh_backward log_sigmoid_backward logit_grad
         selu_backward swish_backward""",
     _pointwise(floating): """
         acos acosh asin asinh atan atanh cos cosh digamma erf erfc erfinv exp exp2 expm1 lgamma log log10 log1p log2
         logit reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh""",
-    _pointwise(_truth): "is_finite is_inf is_neg_inf is_pos_inf logical_not signbit",
+    _pointwise(_truth): "is_finite is_inf is_in_tensor_scalar is_neg_inf is_pos_inf logical_not signbit",
+    lambda a, arrays: [Spec((), BOOL)]: "is_in_scalar_tensor",
+    _pointwise(_angle): "angle_v2",
+    _together(_pair): "complex polar",
     _together(_same): """
         add sub mul rsub add_relu maximum minimum max_n min_n sum bitwise_and_tensor bitwise_or_tensor
         bitwise_xor_tensor floor_divide normal_tensor_tensor
         fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
-        clamp_max_tensor
+        clamp_max_tensor left_shift right_shift
         gelu_backward gelu_backward_v2 hardshrink_backward leaky_relu_backward mish_backward sigmoid_backward
         silu_backward softplus_backward softshrink_backward tanh_backward threshold_backward
         l1_loss_backward mse_loss_backward smooth_l1_loss_backward soft_margin_loss_backward""",
@@ -454,6 +468,7 @@ TABLE: dict[Rule, str] = {
     _divided(lambda a, arrays: meet_number(arrays[0].dtype, a["other"])): "div_mods",
     _with_number(floating, "other"): "divs x_log_y_scalar_other",
     _with_number(floating, "self"): "x_log_y_scalar_self",
+    _with_number(_same, "self"): "add_v3",
     _with_number(_truth, "other"): "eq_scalar ne_scalar gt_scalar ge_scalar lt_scalar le_scalar",
     _with_number(_same, "exponent"): "pow_tensor_scalar",
     _power_of_number: "pow_scalar_tensor remainder_scalar_tensor",
@@ -497,10 +512,10 @@ TABLE: dict[Rule, str] = {
     _range(False): "arange",
     _range(True): "range",
     _eye: "eye",
-    lambda a, arrays: [_mask(a["shape"])]: "dropout_gen_mask dropout_gen_mask_v2",
+    lambda a, arrays: [_mask(a["shape"])]: "dropout_gen_mask dropout_gen_mask_v2 dropout_gen_mask_v2_tensor",
     _dropout: "dropout",
     lambda a, arrays: [Spec((a["n"],), LONG)]: "randperm",
-    lambda a, arrays: [Spec((*arrays[0].shape[:-1], a["numsamples"]), LONG)]: "multinomial",
+    lambda a, arrays: [Spec((*arrays[0].shape[:-1], a["numsamples"]), LONG)]: "multinomial multinomial_tensor",
     _padded: """
         constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
         replication_pad3d circular_pad2d circular_pad3d""",
@@ -513,11 +528,15 @@ TABLE: dict[Rule, str] = {
     _pointwise(_same): "channel_shuffle",
     _together(_same): "linalg_cross",
     lambda a, arrays: [Spec((), _total(arrays[0].dtype))]: "trace",
-    _linspace: "linspace",
+    _linspace: "linspace log_space",
+    lambda a, arrays: [Spec(tuple(a["input_sizes"]), arrays[0].dtype)]: "unfold_grad",
+    lambda a, arrays: [Spec(arrays[2].shape, arrays[2].dtype)]: "kl_div_target_backward",
+    lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[:2]]: "amp_update_scale",
+    lambda a, arrays: [Spec(array.shape, array.dtype) for array in (arrays[2], *arrays[2::-2])]: "thnn_fused_lstm_cell",
     _halves(1): "glu swi_glu gelu_mul fatrelu_mul",
     _halves(2): "ge_glu ge_glu_v3",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: """
-        glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward
+        adaptive_max_pool2d_backward glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward
         binary_cross_entropy_backward binary_cross_entropy_with_logits_backward
         binary_cross_entropy_with_logits_target_backward cross_entropy_loss_grad ctc_loss_backward kl_div_backward
         nll_loss_backward nll_loss2d_backward

@@ -87,7 +87,7 @@ TABLE: dict[Rule, str] = {
     _rotated_gradients: "flash_attention_unpadding_score_grad_v3",
     _alike(0, 1, 2): "ring_attention_update",
     _alike(1, 2): "rope_with_sin_cos_cache",
-    _alike(0): "rotary_position_embedding",
+    _alike(0): "rotary_position_embedding rotary_position_embedding_v2",
     _rotary_gradients: "rotary_position_embedding_grad",
     lambda a, arrays: [Spec(a["value"].shape, a["value"].dtype)]: "recurrent_gated_delta_rule",
 }

@@ -81,7 +81,7 @@ TABLE: dict[Rule, str] = {
     _fractions: "ascend_anti_quant",
     lambda a, arrays: [Spec(arrays[0].shape, _named(a["output_dtype"]))]: "dequant_bias",
     lambda a, arrays: [_integers(arrays[0].shape, _INT32_PACKED)]: "convert_weight_to_int4_pack",
-    _scales: "trans_quant_param_v2",
+    _scales: "trans_quant_param_v2 trans_quant_param_v3",
     lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype), Spec(arrays[0].shape, BOOL)]: """
         fake_quant_per_tensor_affine_cachemask fake_quant_per_channel_affine_cachemask""",
     _weight_product: "weight_quant_batch_matmul_v2 weight_quant_batch_matmul_v3",

@@ -1,7 +1,8 @@
 /* Random numbers of a distribution in all elements of a tensor: InplaceUniform, InplaceNormal and InplaceRandom
- * (selfRef, two parameters, seed, offset), also with tensors as seed and offset, the four forms of Normal (mean, std, seed, offset, out), Bernoulli and
- * BernoulliTensor (self, prob, seed, offset, out; self only gives the shape and the type), and these two in place. Also
- * RReluWithNoise (self, noise, lower, upper, training, seed, offset, out), also in place. */
+ * (selfRef, two parameters, seed, offset), also with tensors as seed and offset, the four forms of Normal (mean, std,
+ * seed, offset, out), Bernoulli and BernoulliTensor (self, prob, seed, offset, out; self only gives the shape and the
+ * type), and these two in place. Also RReluWithNoise (self, noise, lower, upper, training, seed, offset, out), also in
+ * place. */
 #include "random.h"
 
 /* ---- distributions ---- */

@@ -13,8 +13,8 @@ struct sim_random {
     uint64_t rn_seed, rn_offset;
 };
 
-/* From the arguments seed and offset, which follow each other. Forms for captured graphs have tensors of one element, so
- * that each replay has other numbers, and then an integer, which is added to the offset. */
+/* From the arguments seed and offset, which follow each other. Forms for captured graphs have tensors of one element,
+ * so that each replay has other numbers, and then an integer, which is added to the offset. */
 static inline struct sim_random sim_random_of(const aclsimArgument *seed)
 {
     uint64_t values[2];
