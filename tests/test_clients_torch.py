@@ -198,4 +198,4 @@ def test_the_fixture_gives_the_device(torch):
     (torch.directory / "test_used.py").write_text(USED)
     code = f"import sys, pytest; sys.path.insert(0, {str(ROOT)!r}); "
     code += "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', '-p', 'ascendcl_pytest', 'test_used.py']))"
-    assert "1 passed" in torch.run(code)
+    assert "1 passed" in torch.run(code, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
