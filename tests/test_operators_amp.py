@@ -4,16 +4,7 @@ import numpy
 import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, blank, check_written, exact, stored
-from helpers.tensors import Device
-
-SINGLE = ("f4", "f2", "b2")
-
-
-@pytest.fixture(scope="module")
-def npu():
-    device = Device()
-    yield device
-    device.close()
+from helpers.pointwise import SINGLE
 
 
 def one(npu, value, kind="f4"):

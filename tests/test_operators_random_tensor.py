@@ -4,18 +4,10 @@ import numpy
 import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, blank
-from helpers.tensors import Device
 
 import acl
 
 SEED, OFFSET, MORE = 2**40 + 7, 12, 5
-
-
-@pytest.fixture(scope="module")
-def npu():
-    device = Device()
-    yield device
-    device.close()
 
 
 def numbers(npu, kind="i8"):

@@ -156,6 +156,13 @@ def test_tests_that_need_a_card_or_the_control_interface_are_skipped_without_it(
     assert "needs_sim: ACL_BACKEND=npu has no control interface" in said
 
 
+def test_the_device_of_pytorch_is_skipped_without_torch_npu(project):
+    project.write("def test_it(npu): pass\n")
+    said = project.run(result="1 skipped")
+    assert "PyTorch has no NPU: No module named 'torch" in said
+    assert "without a card, run: ascendcl exec -- python -m pytest" in said
+
+
 # ---- the option
 
 

@@ -38,7 +38,7 @@ struct sim_layer {
     double *la_saved[SIM_LSTM_SAVED];           /* [time, batch, hidden] */
 };
 
-/* Computes all steps. Returns 207001 if there is no memory. */
+/* Computes all steps. Returns 207001 if host memory cannot be allocated. */
 aclError sim_layer_run(const struct sim_layer *layer, struct sim_lists *lists);
 /* Whether the sequence of a line, which is a time and an element of the batch, is not over. */
 bool sim_layer_runs(const struct sim_layer *layer, size_t line);
@@ -52,7 +52,8 @@ struct sim_layer_gradient {
     double *lg_x, *lg_weights[2], *lg_biases[2]; /* results, which are added */
 };
 
-/* Computes the gradients from what was saved; la_states are the first states. Returns 207001 if there is no memory. */
+/* Computes the gradients from the values that the forward pass has saved. la_states are the initial states. Returns
+ * 207001 if host memory cannot be allocated. */
 aclError sim_layer_back(const struct sim_layer *layer, const struct sim_layer_gradient *gradient,
                         struct sim_lists *lists);
 

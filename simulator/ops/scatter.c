@@ -222,7 +222,7 @@ static aclError reserve_counts(const aclsimTensor *out, int64_t first, aclsimTen
     return ACL_SUCCESS;
 }
 
-/* The mean of integers is rounded down, as in PyTorch. Where there is no count, the result is self. */
+/* The mean of integers is rounded down, as in PyTorch. An element that no index names keeps the value of self. */
 static int64_t mean_of_integers(int64_t sum, int64_t count)
 {
     return count == 0 ? sum : sum / count - (sum % count < 0);
