@@ -43,6 +43,7 @@ struct thread {
     struct thread *th_next;
     struct chunk *th_oldest, *th_newest;
     uint64_t th_dropped;
+    size_t th_listed; /* records in the file that is being written; guarded by switch_lock */
     struct sim_trace_thread_name th_name;
 };
 
@@ -421,21 +422,27 @@ static int compare(const void *left, const void *right)
     return one->tr_end > other->tr_end ? -1 : one->tr_end < other->tr_end;
 }
 
-/* Lists the records of a thread from `at` on; NULL only counts them. Returns the number. A thread appends meanwhile:
- * with `most`, the list ends there. */
-static size_t list_records(struct thread *thread, const struct sim_trace_record **at, size_t most)
+static size_t count_records(struct thread *thread)
 {
     size_t count = 0;
     sim_lock(&thread->th_lock);
     for (const struct chunk *chunk = thread->th_oldest; chunk != NULL; chunk = chunk->ch_next)
-        for (uint32_t offset = 0; offset < chunk->ch_used && count < most; count++) {
+        count += chunk->ch_records;
+    sim_unlock(&thread->th_lock);
+    return count;
+}
+
+/* Lists the oldest `count` records of a thread, which has at least so many, and appends meanwhile. */
+static void list_records(struct thread *thread, const struct sim_trace_record **at, size_t count)
+{
+    sim_lock(&thread->th_lock);
+    for (const struct chunk *chunk = thread->th_oldest; count != 0; chunk = chunk->ch_next)
+        for (uint32_t offset = 0; offset < chunk->ch_used && count != 0; count--) {
             const struct sim_trace_record *record = (const void *)((const char *)chunk->ch_bytes + offset);
-            if (at != NULL)
-                at[count] = record;
+            *at++ = record;
             offset += record->tr_bytes;
         }
     sim_unlock(&thread->th_lock);
-    return count;
 }
 
 /* Collects what there is now. False: there is no memory. */
@@ -444,7 +451,7 @@ static bool collect(struct sim_trace_page *page)
     struct thread *first = atomic_load_explicit(&threads, memory_order_acquire);
     size_t room = 0, thread_count = 0;
     for (struct thread *thread = first; thread != NULL; thread = thread->th_next, thread_count++)
-        room += list_records(thread, NULL, SIZE_MAX);
+        room += thread->th_listed = count_records(thread);
     struct sim_trace_thread_name *names = calloc(thread_count + 1, sizeof *names);
     *page = (struct sim_trace_page){.pg_records = calloc(room + 1, sizeof *page->pg_records), .pg_threads = names};
     if (page->pg_records == NULL || names == NULL) {
@@ -453,7 +460,8 @@ static bool collect(struct sim_trace_page *page)
         return false;
     }
     for (struct thread *thread = first; thread != NULL; thread = thread->th_next) {
-        page->pg_count += list_records(thread, page->pg_records + page->pg_count, room - page->pg_count);
+        list_records(thread, page->pg_records + page->pg_count, thread->th_listed);
+        page->pg_count += thread->th_listed;
         names[page->pg_thread_count++] = thread->th_name;
         sim_lock(&thread->th_lock);
         page->pg_dropped += thread->th_dropped;
