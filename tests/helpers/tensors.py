@@ -15,7 +15,8 @@ CODES = {
     "u2": 7, "u4": 8, "u8": 10,
 }  # fmt: skip
 
-Tensor = namedtuple("Tensor", "handle address base view kind")
+# held: which bytes of the base are in memory, if they are not all. The address is that of the base.
+Tensor = namedtuple("Tensor", "handle address base view kind held", defaults=[None])
 
 
 def to_bfloat(values):
@@ -45,7 +46,6 @@ class Device:
         self.stream, ret = acl.rt.create_stream()
         assert ret == 0
         self.ends = []
-        self.there = {}  # the bytes of an array that are in memory, by its address, if they are not all
 
     def close(self):
         """Destroy and free everything."""
@@ -70,7 +70,6 @@ class Device:
             assert ret == 0
             end = acl.rt.free
         self.ends.append((end, address))
-        self.there.pop(address, None)  # of memory that was here before
         if array.nbytes:
             assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
         return address
@@ -80,11 +79,11 @@ class Device:
         size = max(base.itemsize, 1)
         first = (view.ctypes.data - base.ctypes.data) // size if view.size else 0
         strides = [stride // size for stride in view.strides]
-        start = 0
+        start, held = 0, None
         if edges.EDGE and view.size:  # only the bytes of the view: its last or first one is beside the page
             start, end = edges.bounds(base, view)
             address = self.put(base.reshape(-1).view("u1")[start:end]) - start
-            self.there[address] = start, end
+            held = start, end
         else:
             address = self.put(base)
         shape = list(view.shape)
@@ -92,7 +91,7 @@ class Device:
         handle = acl.create_tensor(shape, CODES[kind], strides, first, ND, list(base.shape), address + start)
         assert handle != 0
         self.ends.append((acl.destroy_tensor, handle))
-        return Tensor(handle, address, base, view, kind)
+        return Tensor(handle, address, base, view, kind, held)
 
     def tensor(self, array, kind=None):
         """Return a tensor over a copy of an array."""
@@ -127,7 +126,7 @@ class Device:
         assert ret == 0, acl.get_recent_err_msg()
         base = tensor.base
         fresh = numpy.empty_like(base)
-        start, end = self.there.get(tensor.address, (0, base.nbytes))
+        start, end = tensor.held or (0, base.nbytes)
         if end - start < base.nbytes:
             fresh[...] = base
         if base.nbytes:
