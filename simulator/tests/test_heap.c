@@ -3,6 +3,7 @@
 #include "check.h"
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)
@@ -173,7 +174,8 @@ static void test_threads(void)
     check_given_back();
 }
 
-/* Threads free the same blocks at the same time: each block once, and its pages are counted once. */
+/* Threads free the same blocks at the same time: each block once, and its pages are counted once. In every third round,
+ * all of them have found the first block alive before any of them gets the lock. */
 #define RIVALS 3
 #define PRIZES 200
 struct race {
@@ -198,6 +200,7 @@ static void *free_too(void *argument)
 static void test_rivals(void)
 {
     static const uint64_t sizes[] = {100, 100000, 3 * MIB}; /* small, middle, big */
+    struct sim_lock *lock = &zone->zn_heaps[0].hp_lock;
     struct race race = {.ra_freed = 0};
     pthread_t threads[RIVALS];
     CHECK(pthread_barrier_init(&race.ra_start, NULL, RIVALS + 1) == 0);
@@ -208,7 +211,15 @@ static void test_rivals(void)
         race.ra_freed = 0;
         for (int i = 0; i < PRIZES; i++)
             CHECK((race.ra_blocks[i] = take(sizes[round % 3], SIM_PAGE_NORMAL)) != NULL);
+        const bool held = sizes[round % 3] == 3 * MIB;
+        if (held)
+            sim_lock(lock);
         pthread_barrier_wait(&race.ra_start);
+        if (held) {
+            while (atomic_load(&lock->lk_sleepers) < RIVALS)
+                sched_yield();
+            sim_unlock(lock);
+        }
         pthread_barrier_wait(&race.ra_end);
         CHECK(race.ra_freed == PRIZES);
     }
