@@ -292,9 +292,13 @@ def _param(text: str) -> Param:
     return Param(plain[1].strip() + plain[3], plain[2])
 
 
+# A pair of braces, with at most two pairs inside one another.
+_BRACES = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+
+
 def _members(body: str) -> Iterator[Param]:
     """Parse the members of a struct; those of unnamed unions are yielded as its own."""
-    for text in re.findall(r"((?:[^;{]|\{[^}]*\})+);", body):
+    for text in re.findall(rf"((?:[^;{{]|{_BRACES})+);", body):
         nested = re.fullmatch(r"\s*(?:union|struct)\s*\w*\s*\{(.*)\}\s*(\w*)\s*", text, re.S)
         if not nested:
             yield _param(text)
@@ -367,9 +371,7 @@ def _comment(text: str, function: str) -> tuple[str, tuple[Shape, ...]]:
     return " ".join(doc), tuple(parse_shape(shape, function) for shape in shapes)
 
 
-_TOKEN = re.compile(
-    r"(?P<comment>/\*.*?\*/)|(?P<define>#[^\n]*)|(?P<declaration>[^\s/#](?:[^;{]|\{(?:[^{}]|\{[^{}]*\})*\})*;)", re.S
-)
+_TOKEN = re.compile(rf"(?P<comment>/\*.*?\*/)|(?P<define>#[^\n]*)|(?P<declaration>[^\s/#](?:[^;{{]|{_BRACES})*;)", re.S)
 
 
 def _declaration(text: str, comment: str, group: str) -> Declaration:
@@ -463,8 +465,8 @@ def load(include_dir: Path | None = None) -> Abi:
 def load_extra(include_dir: Path | None = None) -> Abi:
     """Read ``acl/abi/extra/*.h``: functions of other libraries that programs link; they are counted separately.
 
-    Each file is the interface of one library. A function without behaviour returns an error, so that a program that
-    only links it still loads.
+    Each file is the interface of one library, or a part of it. A function without behaviour returns an error, so that a
+    program that only links it still loads.
     """
     abi = load(include_dir)
     abi.functions.clear()

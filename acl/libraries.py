@@ -28,6 +28,8 @@ VENDOR = (
 # Other libraries that programs link beside AscendCL; their names are declared in acl/abi/extra.
 OTHERS = (
     "hccl",
+    "hcomm",
+    "hccl_plf",
     "ge_runner",
     "graph",
     "fmk_parser",

@@ -49,7 +49,8 @@ else:
     abi, facts = _load("abi"), _load("facts")
 
 
-PUBLIC = {"dvpp", "mstx", "securec"}  # libraries of acl/abi/extra that have a public header
+# Files of acl/abi/extra that a public header includes.
+PUBLIC = {"dvpp", "hccl", "hccl_res", "hccn_rping", "hcomm", "mstx", "securec"}
 SINCE = "sim_since_"  # prefix of the symbol under which api defines a function that some versions lack
 
 
@@ -64,7 +65,7 @@ def defined_names(objects: Sequence[str]) -> set[str]:
 
 def wrappers() -> str:
     """Return the lines that include the public headers, as a program does."""
-    folders = (".", "acl", "acl/ops", "aclnn", "mstx")
+    folders = (".", "acl", "acl/ops", "aclnn", "hccl", "hcomm", "mstx")
     found = sorted(path for folder in folders for path in (INCLUDE / folder).glob("*.h"))
     return "".join(f"#include <{path.relative_to(INCLUDE)}>\n" for path in found)
 
@@ -222,8 +223,10 @@ def calls(declared: abi.Abi) -> str:
 
 
 # Return value of a function of another library that is not simulated, by its type: 207000 for codes of the runtime.
-REFUSALS = {"aclError": "code", "rtError_t": "code", "HcclResult": "HCCL_E_NOT_SUPPORT", "msprofStatus": "-1",
-            "drvError_t": "0xfffe"}  # fmt: skip
+# Only functions of libhcomm return a plain int32_t; it is a code of HcclResult, as HcommResult is.
+REFUSALS = {"aclError": "refused", "rtError_t": "refused", "HcclResult": "HCCL_E_NOT_SUPPORT",
+            "HcommResult": "HCCL_E_NOT_SUPPORT", "int32_t": "HCCL_E_NOT_SUPPORT", "HccnResult": "HCCN_E_FAIL",
+            "msprofStatus": "-1", "drvError_t": "0xfffe"}  # fmt: skip
 
 
 def extra(objects: Sequence[str]) -> str:
@@ -237,7 +240,7 @@ def extra(objects: Sequence[str]) -> str:
         if function.name in symbols:
             continue
         lines = [f"(void){param.name};" for param in function.params]
-        lines.append(f'aclError code = sim_missing_linked("{function.name}");\n    (void)code;')
+        lines.append(f'aclError refused = sim_missing_linked("{function.name}");\n    (void)refused;')
         empty = {"void": "", "pointer": "return NULL;"}.get(declared.kind(function.ret), "return 0;")
         value = REFUSALS.get(function.ret)
         lines.append(f"return {value};" if value else empty)

@@ -1,30 +1,20 @@
 """The declared ABI against the tables of facts in ``abi_facts``, its parser, and what is generated from it."""
 
-import csv
 import importlib.util
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from helpers.headers import INCLUDE, LANGUAGES, check_c, claims, declarations, facts, includes
 from helpers.tables import each
 
 from acl._lib import AIPP_INPUT, GEAR_INPUT
 
 ROOT = Path(__file__).resolve().parent.parent
-INCLUDE = ROOT / "acl" / "include"
-FACTS = Path(__file__).resolve().parent / "abi_facts"
-STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-LANGUAGES = {
-    "gcc": ["gcc", "-xc", "-std=c11"],
-    "clang": ["clang", "-xc", "-std=c11"],
-    "g++": ["g++", "-xc++", "-std=c++17"],
-    "clang++": ["clang++", "-xc++", "-std=c++17"],
-}
 WRAPPERS = sorted(  # the operators' headers have tests of their own
     str(path.relative_to(INCLUDE))
     for path in INCLUDE.rglob("*.h")
@@ -47,33 +37,10 @@ VENDOR = [function for function in ABI.functions.values() if function.group != a
 SHAPES = {shape.path: (function, shape) for function in VENDOR for shape in function.shapes}
 
 
-def facts(name):
-    with open(FACTS / f"{name}.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 FUNCTIONS = facts("functions")
 VALUES = facts("values")
 STRUCTS = facts("structs")
 PYACL = [row for row in facts("pyacl") if row["c_function"]]
-
-
-def check_c(language, text, *flags):
-    command = LANGUAGES[language]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"no {command[0]}")
-    done = subprocess.run(
-        [*command, *STRICT, f"-I{INCLUDE}", *flags, "-fsyntax-only", "-"],
-        input=text,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stdout[:4000]
-
-
-def includes(names):
-    return "".join(f"#include <{name}>\n" for name in names)
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -101,10 +68,7 @@ def test_function(row):
 
 
 def test_prototypes_and_types_agree_with_the_compiler(language):
-    types = "".join(f"typedef {abi.declare(row['type'], row['name'])};\n" for row in facts("types"))
-    functions = "".join(f"{row['returns']} {row['name']}({row['params']});\n" for row in FUNCTIONS)
-    text = f"{types}\n{functions}"
-    check_c(language, includes(WRAPPERS) + (f'extern "C" {{\n{text}}}\n' if "++" in language else text))
+    check_c(language, includes(WRAPPERS) + declarations(facts("types"), FUNCTIONS, language))
 
 
 def test_the_declared_values_are_those_of_the_table():
@@ -119,17 +83,7 @@ def test_the_declared_values_are_those_of_the_table():
 
 
 def test_values_and_layouts_agree_with_the_compiler(language):
-    claim = "static_assert" if "++" in language else "_Static_assert"
-    lines = [f'{claim}({row["name"]} == {row["value"]}, "{row["name"]}");' for row in VALUES]
-    for row in STRUCTS:
-        place = f"{row['struct']}.{row['field']}"
-        lines.append(f'{claim}(offsetof({row["struct"]}, {row["field"]}) == {row["offset"]}, "{place}");')
-        lines.append(f'{claim}(sizeof({row["struct"]}) == {row["size"]}, "{row["struct"]}");')
-        if row["type"] and row["array"] != "0" and "++" not in language:
-            dims = "".join(f"[{size}]" for size in row["array"].split("x")) if row["array"] else ""
-            field = f"__typeof__((({row['struct']} *)0)->{row['field']})"
-            lines.append(f'{claim}(__builtin_types_compatible_p({field}, {row["type"]}{dims}), "type of {place}");')
-    check_c(language, includes(WRAPPERS) + "\n".join(lines) + "\n")
+    check_c(language, includes(WRAPPERS) + claims(VALUES, STRUCTS, language))
 
 
 def test_the_declared_structs_are_those_of_the_table():

@@ -6,8 +6,9 @@ import threading
 import numpy
 import pytest
 from helpers.expect import refused
+from helpers.headers import INCLUDE, LANGUAGES, check_c, facts, includes
 from helpers.tables import each
-from test_abi import INCLUDE, LANGUAGES, ROOT, abi, check_c, facts, generate, includes
+from test_abi import ROOT, abi, generate
 
 import acl
 from acl import nnop

@@ -75,6 +75,8 @@ def test_sizes_that_are_not_given_are_1(tmp_path, standard):
 
 OTHER_HEADERS = r"""
 #include <acl/ops/acl_dvpp.h>
+#include <hccl/hccl.h>
+#include <hcomm/hcomm_res.h>
 #include <mstx/ms_tools_ext.h>
 #include <securec.h>
 #include <stdio.h>
@@ -86,7 +88,7 @@ int main(void)
     int ret = aclInit(NULL) | aclrtSetDevice(0) | acldvppMalloc(&memory, 64) | acldvppFree(memory);
     mstxRangeEnd(mstxRangeStartA("nothing collects", NULL));
     ret |= strcpy_s(text, sizeof text, "done");
-    printf("%d %s %d\n", ret, text, acldvppDestroyPicDesc(NULL));
+    printf("%d %s %d %d\n", ret, text, acldvppDestroyPicDesc(NULL), HcommThreadFree(NULL, 0));
     return aclFinalize();
 }
 """
@@ -95,9 +97,9 @@ int main(void)
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("cxx", [False, True], ids=["c", "c++"])
 def test_headers_of_other_libraries(tmp_path, cxx):
-    libraries = ["acl_dvpp", "ms_tools_ext", "c_sec", "ascendcl"]
+    libraries = ["acl_dvpp", "hccl", "hcomm", "ms_tools_ext", "c_sec", "ascendcl"]
     program = programs.Compiler(tmp_path)(OTHER_HEADERS, "-Werror", cxx=cxx, libraries=libraries)
-    assert programs.run([program]).stdout == "0 done 207000\n"
+    assert programs.run([program]).stdout == "0 done 207000 5\n"
 
 
 PACKAGE = """
