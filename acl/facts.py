@@ -47,10 +47,12 @@ def status_stub(abi: Abi) -> str:
     return f"# Made from the headers by build_acl.py.\nNAMES: dict[int, str]\n{names}"
 
 
-def status_table(abi: Abi) -> str:
-    """Return the entries of the table in ``core/base/fail.c``, ordered by value."""
-    names = {**{code: name for name, code in status_codes(abi).items()}, 0: "ACL_SUCCESS"}
-    return "".join(f"CODE({names[code]}),\n" for code in sorted(names))
+def status_table(abi: Abi, extra: Abi) -> str:
+    """Return the entries of the table in ``core/base/fail.c``, ordered by value; ``extra`` has the codes of HCCL."""
+    results = extra.enums["HcclResult"].members.items()
+    entries = {code: f'{{{code}, "{name}"}}' for name, code in results if not name.endswith("_RESERVED")}
+    entries.update({code: f"CODE({name})" for name, code in {**status_codes(abi), "ACL_SUCCESS": 0}.items()})
+    return "".join(f"{entries[code]},\n" for code in sorted(entries))
 
 
 def model_file(root: Path) -> str:

@@ -423,7 +423,7 @@ def main(argv: Sequence[str]) -> None:
             "since": lambda: since(declared),
             "stubs": lambda: stubs(declared, arguments.objects),
             "calls": lambda: calls(declared),
-            "errors": lambda: facts.status_table(declared),
+            "errors": lambda: facts.status_table(declared, abi.load_extra(INCLUDE)),
             "types": lambda: facts.data_type_table(declared, facts.numbers(facts.model_file(ROOT))),
             "map": lambda: export_map(declared),
             "filters": lambda: filters(declared),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs_sim
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "schedule_log", "workers", "vectors", "clock", "limits", "queue",
     "check", "on_finding", "findings", "suppress", "watchdog", "poison", "strict", "faults", "trace", "trace_limit",
-    "python", "unsupported",
+    "hccl_time_scale", "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -49,6 +49,7 @@ def test_defaults(monkeypatch):
         "faults": "none",
         "trace": "none",
         "trace_limit": "256M",
+        "hccl_time_scale": "1",
         "python": "python3",
         "unsupported": "error",
         "on_finding": "continue",
@@ -134,6 +135,8 @@ def test_memory_units(text, size):
         ("strict", "yes", '"0" or "1"'),
         ("faults", "all", "such as malloc:3"),
         ("trace_limit", "1", "64K to 1T"),
+        ("hccl_time_scale", "0", "a number above 0, up to 1"),
+        ("hccl_time_scale", "1.5", "a number above 0, up to 1"),
         ("python", "", "path of a Python"),
         ("unsupported", "raise", '"error" or "warn"'),
     ],

@@ -9,6 +9,8 @@
 #include "base/runtime.h"
 #include "capture/capture.h"
 #include "capture/label.h"
+#include "collective/collective.h"
+#include "collective/comm.h"
 #include "engine/callback.h"
 #include "engine/device.h"
 #include "engine/event.h"
@@ -104,6 +106,10 @@ static const struct sim_room rooms[] = {
     {.rm_name = "operator/row", .rm_after_fork = sim_row_after_fork, .rm_reset = sim_row_reset},
     {.rm_name = "operator/tensor", .rm_after_fork = sim_tensor_after_fork, .rm_reset = sim_tensor_reset},
     {.rm_name = "operator/tensordesc", .rm_after_fork = sim_tensordesc_after_fork, .rm_reset = sim_tensordesc_reset},
+    {.rm_name = "collective",
+     .rm_after_fork = sim_comm_after_fork,
+     .rm_devices_closed = sim_comm_reset,
+     .rm_setter = sim_collective_setter},
     {.rm_name = "memory/allocator",
      .rm_after_fork = sim_allocator_after_fork,
      .rm_reset = sim_allocator_reset,

@@ -84,6 +84,7 @@ struct sim_config {
     bool cf_clock_model;          /* times of tasks are computed (observe/clock_model.h), not measured */
     bool cf_faults;               /* there are faults (observe/fault.h) */
     uint64_t cf_trace_limit;      /* bytes of the buffers of a trace */
+    double cf_hccl_time_scale;    /* time-outs of collective communication are multiplied by it */
     uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */
 };
 

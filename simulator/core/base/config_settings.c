@@ -215,6 +215,13 @@ static bool parse_trace_limit(const char *text, struct sim_config *config)
     return sim_config_parse_bytes(text, UINT64_C(1) << 16, UINT64_C(1) << 40, &config->cf_trace_limit);
 }
 
+static bool parse_hccl_time_scale(const char *text, struct sim_config *config)
+{
+    char *end;
+    config->cf_hccl_time_scale = strtod(text, &end);
+    return end != text && *end == '\0' && config->cf_hccl_time_scale > 0 && config->cf_hccl_time_scale <= 1;
+}
+
 static bool parse_unsupported(const char *text, struct sim_config *config)
 {
     config->cf_warns = strcmp(text, "warn") == 0;
@@ -257,6 +264,7 @@ const struct sim_setting sim_config_settings[SETTINGS] = {
     [TRACE] = {"trace", "none", "\"none\", or a file, in whose name %p stands for the number of the process",
                parse_trace},
     [TRACE_LIMIT] = {"trace_limit", "256M", "bytes, with K, M, G or T after the number, 64K to 1T", parse_trace_limit},
+    [HCCL_TIME_SCALE] = {"hccl_time_scale", "1", "a number above 0, up to 1", parse_hccl_time_scale},
     [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_path},
     [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
 };

@@ -60,7 +60,10 @@
     X(SIM_KIND_PHYSICAL, "physical memory")                                                                            \
     X(SIM_KIND_PARAMETER, "parameter")                                                                                 \
     X(SIM_KIND_ALLOCATOR, "description of an allocator")                                                               \
-    X(SIM_KIND_MEMORY_POOL, "memory pool")
+    X(SIM_KIND_MEMORY_POOL, "memory pool")                                                                             \
+    X(SIM_KIND_COMMUNICATOR, "communicator")                                                                           \
+    X(SIM_KIND_MEETING, "collective operation")                                                                        \
+    X(SIM_KIND_TRANSFER, "transfer")
 
 #define SIM_KIND_ENTRY(kind, name) kind,
 enum sim_kind { SIM_KIND_NONE, SIM_EACH_KIND(SIM_KIND_ENTRY) SIM_KINDS };

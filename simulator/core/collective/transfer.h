@@ -1,0 +1,33 @@
+/* Messages between two ranks as tasks: a task sends and receives one message or several, in any order. */
+#ifndef SIM_TRANSFER_H
+#define SIM_TRANSFER_H
+
+#include "comm.h"
+#include "engine/engine.h"
+
+struct sim_transfer_message {
+    bool tm_sends;
+    uint32_t tm_peer;
+    HcclDataType tm_type;
+    uint64_t tm_count;
+    void *tm_buffer; /* the program's address */
+};
+
+enum sim_transfer_kind { SIM_TRANSFER_SEND, SIM_TRANSFER_RECEIVE, SIM_TRANSFER_BATCH };
+
+/* Checks the messages and queues a task that ends when all of them are across. */
+HcclResult sim_transfer_queue(enum sim_transfer_kind kind, HcclComm comm, const struct sim_transfer_message *messages,
+                              uint32_t count, struct sim_target stream, void *site);
+
+/* With the group's lock held: whether a message of the rank is being copied; and the rank leaves the group while none
+ * is, so that what waits for it fails. */
+bool sim_transfer_works(const struct sim_comm_group *group, uint32_t rank);
+void sim_transfer_leave_all(struct sim_comm_group *group, uint32_t rank);
+
+/* Frees what a group has left over. */
+void sim_transfer_forget(struct sim_comm_group *group);
+
+bool sim_transfer_owns(const struct sim_gate *gate);
+void sim_transfer_after_fork(void);
+
+#endif

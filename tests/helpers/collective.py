@@ -1,0 +1,82 @@
+"""Ranks of one communicator in this process, one device and one stream each, called by one thread."""
+
+import ctypes
+from pathlib import Path
+
+import numpy
+
+import acl
+from helpers.tensors import from_bfloat, to_bfloat
+
+# HcclDataType by NumPy's name; "b2" is bfloat16, whose arrays hold bit patterns.
+TYPES = {"i1": 0, "i2": 1, "i4": 2, "f2": 3, "f4": 4, "i8": 5, "u8": 6, "u1": 7, "u2": 8, "u4": 9, "f8": 10, "b2": 11}
+OPS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
+LIBRARY = ctypes.CDLL(str(Path(acl.get_lib()) / "libhccl.so"))
+DEVICE = ctypes.c_void_p
+
+
+def stored(kind):
+    """Return the NumPy type that is in memory."""
+    return numpy.dtype("u2" if kind == "b2" else kind)
+
+
+def reduced(parts, kind, op):
+    """Return the reduction of arrays in their order: halves in float32, rounded once."""
+    wide = {"b2": from_bfloat, "f2": lambda part: part.astype("f4")}.get(kind, lambda part: part)
+    function = {"sum": numpy.add, "prod": numpy.multiply, "max": numpy.maximum, "min": numpy.minimum}[op]
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        total = wide(parts[0])
+        for part in parts[1:]:
+            total = function(total, wide(part))
+        return to_bfloat(total) if kind == "b2" else total.astype(kind)
+
+
+class Ranks:
+    """Communicators 0 to ``count - 1``; a call goes to the library with the context of its rank."""
+
+    def __init__(self, count):
+        self.count, self.contexts, self.streams, self.blocks = count, [], [], []
+        for device in range(count):
+            assert acl.rt.set_device(device) == 0
+            self.contexts.append(acl.rt.get_context()[0])
+            self.streams.append(acl.rt.create_stream()[0])
+        devices, self.comms = (ctypes.c_int32 * count)(*range(count)), (ctypes.c_void_p * count)()
+        assert LIBRARY.HcclCommInitAll(count, devices, self.comms) == 0, acl.get_recent_err_msg()
+
+    def use(self, rank):
+        """Make the context of a rank current."""
+        assert acl.rt.set_context(self.contexts[rank]) == 0
+
+    def put(self, rank, array):
+        """Copy an array to new memory of a rank's device and return the address."""
+        self.use(rank)
+        address, ret = acl.rt.malloc(max(array.nbytes, 1), 0)
+        assert ret == 0
+        self.blocks.append(address)
+        if array.nbytes:
+            assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
+        return address
+
+    def get(self, rank, address, like):
+        """Wait for a rank's stream and return its memory as an array."""
+        self.use(rank)
+        ret = acl.rt.synchronize_stream(self.streams[rank])
+        assert ret == 0, acl.get_recent_err_msg()
+        found = numpy.empty_like(like)
+        if found.nbytes:
+            assert acl.rt.memcpy(found.ctypes.data, found.nbytes, address, found.nbytes, 2) == 0
+        return found
+
+    def call(self, rank, name, *arguments):
+        """Call ``Hccl<name>`` with the communicator and the stream of a rank at the end."""
+        self.use(rank)
+        given = [DEVICE(each) if isinstance(each, int) and each >= 1 << 32 else each for each in arguments]
+        handles = DEVICE(self.comms[rank]), DEVICE(self.streams[rank])
+        code = getattr(LIBRARY, f"Hccl{name}")(*given, *handles)
+        assert code == 0, acl.get_recent_err_msg()
+
+    def free(self):
+        """Free what :meth:`put` has allocated."""
+        for address in self.blocks:
+            assert acl.rt.free(address) == 0
+        self.blocks.clear()
