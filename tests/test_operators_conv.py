@@ -177,7 +177,8 @@ def test_convolution(npu, transposed):
     ("kernel", "steps", "apart", "pad", "image"),
     [((3, 3), (1, 1), (1, 1), 1, (30, 21)), ((1, 1), (1, 1), (1, 1), 0, (20, 27))]
     + [((7, 7), (2, 2), (1, 1), 3, (40, 33)), ((2, 3), (3, 2), (2, 3), 4, (12, 700))]
-    + [((1, 1), (2, 2), (1, 1), 0, (9, 11)), ((2, 2), (5, 3), (1, 1), 0, (9, 8))],
+    + [((1, 1), (2, 2), (1, 1), 0, (9, 11)), ((2, 2), (5, 3), (1, 1), 0, (9, 8))]
+    + [((5, 6), (1, 1), (1, 1), 0, (5, 6))],  # a single window
 )
 def test_convolutions_of_many_channels(npu, filters, kernel, steps, apart, pad, image):
     groups, channels = 2, 9

@@ -16,9 +16,11 @@ REAL = [kind for kind in KINDS if ORDER[kind] < 3]
 def any_key(draw, npu, generator, shape):
     """Return a list of tensors of indices into an array of this shape, and the same as a key for NumPy."""
     common = draw(st.lists(st.integers(1, 4), max_size=2))
-    tensors, key, dim = [], [], 0
-    while dim < len(shape) and (not tensors or draw(st.integers(0, 4))):
-        width, what = 1, draw(st.sampled_from(["indices", "indices", "whole", "mask"]))
+    tensors, key, dim, selects = [], [], 0, False
+    while dim < len(shape) and (not selects or draw(st.integers(0, 4))):
+        whole = ["whole"] * (selects or dim + 1 < len(shape))
+        width, what = 1, draw(st.sampled_from(["indices", "indices", "mask", *whole]))
+        selects = selects or what != "whole"
         if what == "mask":
             width = draw(st.integers(1, len(shape) - dim))
             base, mask = any_view(draw, generator, shape[dim : dim + width], "?")
@@ -114,15 +116,23 @@ def test_selections_refuse(npu, name):
 
 
 def test_empty_tensors_of_indices(npu):
-    """One of the type of self stands for a whole dimension; one of indices selects nothing, if the result is empty."""
+    """One of the type of self stands for a whole dimension; one of indices selects nothing, if the result is empty.
+
+    Values that are broadcast do not show it: there, empty tensors of indices alone select nothing.
+    """
     values = numpy.arange(6, dtype="f4").reshape(3, 2)
     self, none, whole = npu.tensor(values), blank(npu, "i8", (0,)), blank(npu, "f4", (0,))
     out = blank(npu, "f4", (3, 1))
     assert npu.call("index", self, npu.list([whole, npu.tensor(numpy.array([1]))]), out) == 0
     assert numpy.array_equal(npu.get(out), values[:, 1:])
     assert npu.call("index", self, npu.list([none]), blank(npu, "f4", (0, 2))) == 0
-    assert npu.call("index_put_impl", self, npu.list([none]), blank(npu, "f4", (0, 2)), False, False) == 0
-    assert numpy.array_equal(npu.get(self), values)
+    out = blank(npu, "f4", (3, 2))
+    assert npu.call("index", self, npu.list([none]), out) == 0
+    assert numpy.array_equal(npu.get(out), values)
+    for indices, shape in (([none], (0, 2)), ([whole, none], (3, 0)), ([none, none], (0,))):
+        for other in (blank(npu, "f4", shape), npu.tensor(numpy.array(7, "f4"))):
+            assert npu.call("index_put_impl", self, npu.list(indices), other, False, False) == 0
+            assert numpy.array_equal(npu.get(self), values)
 
 
 @pytest.mark.needs_sim

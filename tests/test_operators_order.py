@@ -261,6 +261,12 @@ def test_histograms_of_special_values(npu, values, bounds, expected):
     assert npu.get(out).tolist() == expected
 
 
+def test_bounds_of_histc_that_integers_have(npu):
+    self, out = npu.tensor(numpy.array([3, 0, 1, 3, 2, 7], "i4")), blank(npu, "i4", (4,))
+    assert npu.call("histc", self, 4, npu.scalar(0.0, "f8"), npu.scalar(3.0, "f8"), out) == 0
+    assert npu.get(out).tolist() == [1, 1, 1, 2]
+
+
 @pytest.mark.strict
 def test_refusals_of_histc(npu):
     self, out, low, high = blank(npu, "f4"), blank(npu, "f4", (4,)), npu.scalar(0), npu.scalar(1)
@@ -269,7 +275,7 @@ def test_refusals_of_histc(npu):
         ((blank(npu, "b2"), 4, low, high, out), "self has data type 27"),
         ((self, 4, low, high, blank(npu, "f8", (4,))), "out has data type 11"),
         ((self, 4, low, high, blank(npu, "i4", (4,))), "self is float32, which cannot be cast to int32"),
-        ((blank(npu, "i4"), 4, low, high, out), "min is float32, which cannot be cast to int32"),
+        ((blank(npu, "i4"), 4, npu.scalar(0.5), high, out), "min is float32, which cannot be cast to int32"),
         ((self, 0, low, high, out), "bins is 0, expected 1 or more"),
         ((self, 3, low, high, out), "out has shape [4], expected [3], one number per bin"),
         ((self, 4, high, low, out), "min is 1 and max is 0, expected finite numbers"),

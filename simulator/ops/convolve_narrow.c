@@ -120,6 +120,9 @@ static void put(void *context, int64_t row, int64_t column, union sim_block_valu
 
 static aclError multiply(struct job *job)
 {
+    /* With kernels of one element that cover the whole image, the wide tensor is the factor. */
+    const bool makes = job->jo_copy != NULL || job->jo_depth != job->jo_convolution->cv_wide ||
+                       job->jo_positions != job->jo_space;
     const struct sim_multiply product = {
         .mu_class = SIM_CLASS_FLOAT,
         .mu_rounding = job->jo_convolution->cv_rounding,
@@ -127,12 +130,9 @@ static aclError multiply(struct job *job)
         .mu_columns = job->jo_positions,
         .mu_depth = job->jo_depth,
         .mu_left = {(const char *)job->jo_weight, ACL_FLOAT, job->jo_depth, 1},
-        .mu_right = {(const char *)job->jo_from, ACL_FLOAT, 1, job->jo_positions},
-        /* With kernels of one element that cover the whole image, the wide tensor is the factor. */
-        .mu_make = job->jo_copy == NULL && job->jo_depth == job->jo_convolution->cv_wide &&
-                           job->jo_positions == job->jo_space
-                       ? NULL
-                       : make,
+        /* The runs that are made go across the positions, also if there is only one. */
+        .mu_right = {(const char *)job->jo_from, ACL_FLOAT, 1, job->jo_positions + (makes ? 1 : 0)},
+        .mu_make = makes ? make : NULL,
         .mu_put = put,
         .mu_context = job,
     };

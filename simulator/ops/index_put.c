@@ -2,10 +2,11 @@
  * elements at lists of indices, as NumPy's self[indices].
  *
  * Each tensor of indices belongs to the next dimension of self. An empty one, which may have the type of self, stands
- * for all of that dimension, unless it holds indices and the other tensor shows that they select nothing. Tensors of
- * indices are broadcast together. A mask belongs to as many dimensions as it has, and becomes one line of indices for
- * each: the positions of its true elements. Their number is not known in the first phase, so that shapes are checked in
- * the second if there is a mask. The range of indices is always checked. */
+ * for all of that dimension, unless it holds indices that select nothing: if the other tensor is empty, or if
+ * IndexPutImpl gets only empty tensors of indices, as by PyTorch's self[[]] = 1. Tensors of indices are broadcast
+ * together. A mask belongs to as many dimensions as it has, and becomes one line of indices for each: the positions of
+ * its true elements. Their number is not known in the first phase, so that shapes are checked in the second if there is
+ * a mask. The range of indices is always checked. */
 #include "base/fail.h"
 #include "indices.h"
 #include "operator/row.h"
@@ -75,11 +76,25 @@ static bool is_empty(const aclsimTensor *tensor)
     return sim_walk_is_empty(tensor->dims, tensor->rank);
 }
 
+static bool is_put(const aclsimCall *call)
+{
+    return call->argumentCount > ACCUMULATE;
+}
+
+static bool are_empty(const aclsimArgument *list)
+{
+    for (uint64_t i = 0; i < list->count; i++)
+        if (!is_empty(&list->tensors[i]))
+            return false;
+    return true;
+}
+
 /* Whether a tensor stands for a whole dimension. */
 static bool is_whole_dim(const aclsimCall *call, const aclsimTensor *indices)
 {
-    const bool selects_none = sim_element_is(indices->type, SIM_TYPES_INDEX) &&
-                              is_empty(call->arguments[OTHER].tensors) && !is_empty(call->arguments[SELF].tensors);
+    const aclsimArgument *self = &call->arguments[SELF], *list = &call->arguments[LIST];
+    const bool selects_none = sim_element_is(indices->type, SIM_TYPES_INDEX) && !is_empty(self->tensors) &&
+                              (is_empty(call->arguments[OTHER].tensors) || (is_put(call) && are_empty(list)));
     return is_empty(indices) && !selects_none;
 }
 
@@ -186,11 +201,6 @@ static bool is_broadcast(const aclsimTensor *values, const int64_t *dims, uint32
 /* ---- the first phase ---- */
 
 #define SELECTED SIM_TYPES_REAL
-
-static bool is_put(const aclsimCall *call)
-{
-    return call->argumentCount > ACCUMULATE;
-}
 
 static aclnnStatus plan_selection(const aclsimCall *call, uint64_t *workspace_size)
 {

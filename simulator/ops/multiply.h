@@ -25,7 +25,7 @@ struct sim_multiply {
     void (*mu_put)(void *context, int64_t row, int64_t column, union sim_block_values *sums, size_t count);
     bool mu_alone; /* one thread computes all elements, in order; otherwise mu_put is called by several threads */
     /* Computes `count` floats of the right factor from (column, along) on, in the direction in which its strides are
-     * smaller; NULL: they are in memory. */
+     * smaller, or along the summed axis if they are equal; NULL: they are in memory. */
     void (*mu_make)(void *context, int64_t column, int64_t along, float *to, size_t count);
     /* Elements of the right factor are (element + offset) * scale, in the class of floats, with one number per column
      * for each group of so many steps along the summed axis; mu_group 0: one group. NULL: no scales, no offsets. */
