@@ -11,6 +11,7 @@ from helpers import edges, programs
 from helpers.capture import SYNC, Words
 from helpers.memory import Memory
 from helpers.tensors import Device
+from helpers.torch_client import torch  # noqa: F401 (a fixture)
 from helpers.vectors import Vectors, register
 
 import acl

@@ -5,16 +5,14 @@ function and type, and one with the operators that torch_npu left to the CPU.
 """
 
 import json
-import os
-import re
 import sys
-import tempfile
 
 import functions
 import layers
 import torch
 import torch_npu  # noqa: F401 (gives torch the device "npu")
 from case import BOOL, INT
+from fallback import on_cpu
 
 
 def compare(names):
@@ -29,18 +27,11 @@ def compare(names):
 
 
 def main(names):
-    """Compare, and read the warnings, which torch_npu writes to stderr once per operator."""
+    """Compare, and tell which operators were left to the CPU."""
     torch.npu.conv.allow_hf32 = torch.npu.matmul.allow_hf32 = False  # the default rounds float32 to 11 bits
-    with tempfile.TemporaryFile() as heard:
-        before = os.dup(2)
-        os.dup2(heard.fileno(), 2)
-        try:
-            compare(names)
-        finally:
-            os.dup2(before, 2)
-        heard.seek(0)
-        left = re.findall(rb"operator '([^']+)' is not currently supported on the NPU", heard.read())
-    print(json.dumps({"on_cpu": sorted({name.decode() for name in left})}))
+    with on_cpu() as left:
+        compare(names)
+    print(json.dumps({"on_cpu": sorted(left)}))
 
 
 if __name__ == "__main__":
