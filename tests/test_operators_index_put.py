@@ -13,8 +13,8 @@ import acl
 REAL = [kind for kind in KINDS if ORDER[kind] < 3]
 
 
-def any_key(draw, npu, generator, shape):
-    """Return a list of tensors of indices into an array of this shape, and the same as a key for NumPy."""
+def any_key(draw, npu, generator, shape, kind):
+    """Return a list of tensors of indices into an array of this shape and kind, and the same as a key for NumPy."""
     common = draw(st.lists(st.integers(1, 4), max_size=2))
     tensors, key, dim, selects = [], [], 0, False
     while dim < len(shape) and (not selects or draw(st.integers(0, 4))):
@@ -34,7 +34,7 @@ def any_key(draw, npu, generator, shape):
             tensors.append(npu.view(base, view, kind))
             key.append(view)
         else:
-            tensors.append(blank(npu, "i8", (0,)))
+            tensors.append(blank(npu, kind, (0,)))
             key.append(slice(None))
         dim += width
     return npu.list(tensors), tuple(key)
@@ -49,7 +49,7 @@ class Case:
         shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
         self.base, self.view = any_view(draw, self.generator, shape, self.kind)
         self.self = npu.view(self.base, self.view, self.kind)
-        self.list, self.key = any_key(draw, npu, self.generator, shape)
+        self.list, self.key = any_key(draw, npu, self.generator, shape, self.kind)
 
 
 @SETTINGS
@@ -116,23 +116,39 @@ def test_selections_refuse(npu, name):
 
 
 def test_empty_tensors_of_indices(npu):
-    """One of the type of self stands for a whole dimension; one of indices selects nothing, if the result is empty.
-
-    Values that are broadcast do not show it: there, empty tensors of indices alone select nothing.
-    """
+    """One of the type of self stands for a whole dimension, and one of indices selects nothing, if both fit."""
     values = numpy.arange(6, dtype="f4").reshape(3, 2)
     self, none, whole = npu.tensor(values), blank(npu, "i8", (0,)), blank(npu, "f4", (0,))
-    out = blank(npu, "f4", (3, 1))
-    assert npu.call("index", self, npu.list([whole, npu.tensor(numpy.array([1]))]), out) == 0
-    assert numpy.array_equal(npu.get(out), values[:, 1:])
-    assert npu.call("index", self, npu.list([none]), blank(npu, "f4", (0, 2))) == 0
-    out = blank(npu, "f4", (3, 2))
-    assert npu.call("index", self, npu.list([none]), out) == 0
-    assert numpy.array_equal(npu.get(out), values)
-    for indices, shape in (([none], (0, 2)), ([whole, none], (3, 0)), ([none, none], (0,))):
+    one = npu.tensor(numpy.array([1]))
+    for first in (whole, none):
+        out = blank(npu, "f4", (3, 1))
+        assert npu.call("index", self, npu.list([first, one]), out) == 0
+        assert numpy.array_equal(npu.get(out), values[:, 1:])
+    for indices, shape in (([none], (0, 2)), ([whole, none], (3, 0)), ([none, none], (0,)), ([none, one], (0,))):
+        assert npu.call("index", self, npu.list(indices), blank(npu, "f4", shape)) == 0
         for other in (blank(npu, "f4", shape), npu.tensor(numpy.array(7, "f4"))):
             assert npu.call("index_put_impl", self, npu.list(indices), other, False, False) == 0
             assert numpy.array_equal(npu.get(self), values)
+    for other in ((3, 1), (1,)):
+        nines = npu.tensor(numpy.full(other, 9, "f4"))
+        assert npu.call("index_put_impl", self, npu.list([whole, one]), nines, False, False) == 0
+    assert npu.get(self).tolist() == [[0, 9], [2, 9], [4, 9]]
+    column = npu.tensor(numpy.full((3, 1), 8, "f4"))  # which does not fit an empty selection
+    assert npu.call("index_put_impl", self, npu.list([none, one]), column, False, False) == 0
+    assert npu.get(self).tolist() == [[0, 8], [2, 8], [4, 8]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "count", "result"),
+    [((3, 4), 1, (0, 4)), ((3, 4), 2, (0,)), ((3, 4), 2, (3, 0)), ((0, 4), 2, (0, 0)), ((0, 4), 2, (0,))],
+)
+def test_empty_tensors_of_indices_of_the_type_of_self(npu, shape, count, result):
+    """The shape of the result tells whole dimensions from indices that select nothing."""
+    self, none, out = blank(npu, "i8", shape), blank(npu, "i8", (0,)), blank(npu, "i8", result)
+    assert npu.call("index", self, npu.list([none] * count), out) == 0
+    values = npu.tensor(numpy.arange(6).reshape(3, 2))
+    assert npu.call("index_put_impl", values, npu.list([none] * count), npu.tensor(numpy.array(7)), False, False) == 0
+    assert npu.get(values).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 @pytest.mark.needs_sim

@@ -2,8 +2,7 @@
  * elements at lists of indices, as NumPy's self[indices].
  *
  * Each tensor of indices belongs to the next dimension of self. An empty one, which may have the type of self, stands
- * for all of that dimension, unless it holds indices that select nothing: if the other tensor is empty, or if
- * IndexPutImpl gets only empty tensors of indices, as by PyTorch's self[[]] = 1. Tensors of indices are broadcast
+ * for all of that dimension, or it holds indices and selects nothing: `choose` decides. Tensors of indices are broadcast
  * together. A mask belongs to as many dimensions as it has, and becomes one line of indices for each: the positions of
  * its true elements. Their number is not known in the first phase, so that shapes are checked in the second if there is
  * a mask. The range of indices is always checked. */
@@ -76,30 +75,9 @@ static bool is_empty(const aclsimTensor *tensor)
     return sim_walk_is_empty(tensor->dims, tensor->rank);
 }
 
-static bool is_put(const aclsimCall *call)
-{
-    return call->argumentCount > ACCUMULATE;
-}
-
-static bool are_empty(const aclsimArgument *list)
-{
-    for (uint64_t i = 0; i < list->count; i++)
-        if (!is_empty(&list->tensors[i]))
-            return false;
-    return true;
-}
-
-/* Whether a tensor stands for a whole dimension. */
-static bool is_whole_dim(const aclsimCall *call, const aclsimTensor *indices)
-{
-    const aclsimArgument *self = &call->arguments[SELF], *list = &call->arguments[LIST];
-    const bool selects_none = sim_element_is(indices->type, SIM_TYPES_INDEX) && !is_empty(self->tensors) &&
-                              (is_empty(call->arguments[OTHER].tensors) || (is_put(call) && are_empty(list)));
-    return is_empty(indices) && !selects_none;
-}
-
-/* Collects the indices of each dimension. In the first phase a mask stands in place of its indices. */
-static aclnnStatus collect(const aclsimCall *call, bool expands, struct selection *selection)
+/* Collects the indices of each dimension. In the first phase a mask stands in place of its indices. `none` has the bits
+ * of the empty tensors that select nothing. */
+static aclnnStatus collect(const aclsimCall *call, bool expands, uint64_t none, struct selection *selection)
 {
     const aclsimArgument *self = &call->arguments[SELF], *list = &call->arguments[LIST];
     const aclsimTensor *tensor = self->tensors;
@@ -107,7 +85,7 @@ static aclnnStatus collect(const aclsimCall *call, bool expands, struct selectio
     *selection = (struct selection){0};
     for (uint64_t i = 0; i < list->count; i++) {
         const aclsimTensor *indices = &list->tensors[i];
-        const bool is_whole = is_whole_dim(call, indices);
+        const bool is_whole = is_empty(indices) && (none >> i & 1) == 0;
         const bool is_mask = !is_whole && indices->type == ACL_BOOL;
         const uint32_t width = is_mask ? indices->rank : 1;
         char name[SIM_NAME_BYTES];
@@ -198,6 +176,59 @@ static bool is_broadcast(const aclsimTensor *values, const int64_t *dims, uint32
     return values->rank <= rank;
 }
 
+/* ---- what empty tensors mean ---- */
+
+static bool is_put(const aclsimCall *call)
+{
+    return call->argumentCount > ACCUMULATE;
+}
+
+/* Whether the selected elements fit the other tensor, if there is no mask and `none` selects nothing. */
+static bool fits(const aclsimCall *call, uint64_t none)
+{
+    const aclsimTensor *other = call->arguments[OTHER].tensors;
+    struct selection selection;
+    int64_t dims[PLACES], strides[PLACES];
+    if (collect(call, false, none, &selection) != ACL_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < selection.se_count; i++)
+        if (!meet(&selection, &selection.se_tensors[i]))
+            return false;
+    const uint32_t rank = find_shape(&selection, call->arguments[SELF].tensors, dims, strides);
+    return is_put(call) ? is_broadcast(other, dims, rank) : sim_require_is_shape(other, dims, rank);
+}
+
+/* Returns the bits of the empty tensors that select nothing. The shape of the result of Index shows them. Values that
+ * are broadcast do not, and PyTorch's self[:, []] = 1 has such values: there, an empty tensor of indices selects
+ * nothing if its type is not that of self, which torch_npu gives to whole dimensions, or if no tensor has elements. */
+static uint64_t choose(const aclsimCall *call)
+{
+    const aclsimTensor *self = call->arguments[SELF].tensors;
+    const aclsimArgument *list = &call->arguments[LIST];
+    uint64_t empty = 0, sure = 0;
+    bool selects = false, masks = false;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const aclsimTensor *indices = &list->tensors[i];
+        const uint64_t bit = UINT64_C(1) << i;
+        selects = selects || !is_empty(indices);
+        masks = masks || (!is_empty(indices) && indices->type == ACL_BOOL);
+        if (is_empty(indices) && sim_element_is(indices->type, SIM_TYPES_INDEX)) {
+            empty |= bit;
+            sure |= indices->type != self->type ? bit : 0;
+        }
+    }
+    if (masks)
+        return is_empty(call->arguments[OTHER].tensors) && !is_empty(self) ? empty : 0;
+    if (is_put(call)) {
+        const uint64_t none = selects ? sure : empty;
+        return fits(call, none) ? none : 0;
+    }
+    for (uint64_t none = empty; none != 0; none = (none - 1) & empty)
+        if (fits(call, none))
+            return none;
+    return 0;
+}
+
 /* ---- the first phase ---- */
 
 #define SELECTED SIM_TYPES_REAL
@@ -210,9 +241,10 @@ static aclnnStatus plan_selection(const aclsimCall *call, uint64_t *workspace_si
     int64_t dims[PLACES], strides[PLACES];
     (void)workspace_size;
     SIM_TRY(sim_require_types(self, other, SELECTED));
-    SIM_TRY(collect(call, false, &selection));
+    SIM_TRY(collect(call, false, 0, &selection));
     if (selection.se_masks != 0)
         return ACL_SUCCESS;
+    SIM_TRY(collect(call, false, choose(call), &selection));
     for (uint32_t i = 0; i < selection.se_count; i++)
         SIM_ARGUMENT(meet(&selection, &selection.se_tensors[i]), ACLNN_ERR_PARAM_INVALID,
                      "%s cannot be broadcast together with the other tensors in %s", selection.se_names[i],
@@ -305,7 +337,7 @@ static aclError run_collected(const aclsimCall *call, struct selection *selectio
 static aclError run_selection(const aclsimCall *call)
 {
     struct selection selection;
-    aclError code = collect(call, true, &selection);
+    aclError code = collect(call, true, choose(call), &selection);
     if (code == ACL_SUCCESS)
         code = run_collected(call, &selection);
     release(&selection);
