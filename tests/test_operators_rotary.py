@@ -54,6 +54,38 @@ def test_apply_refuses(npu):
 
 @FEW
 @given(data=st.data())
+def test_interleaved_elements(npu, data):
+    case = Case(npu, data.draw, SINGLE)
+    batches, heads, rows = case.pick(0, 1, 2), case.pick(1, 3), case.pick(1, 4)
+    x, values = case.take((batches, heads, rows, 64))
+    places = case.pick(1, rows)
+    (cosines, c), (sines, s) = (case.take((batches, 1, places, 64)) for _ in "cs")
+    out = case.take((batches, heads, rows, 64))[0]
+    assert npu.call("interleave_rope", x, cosines, sines, out) == 0
+    same(npu, out, *rotate(values, c, s, 3))
+
+
+@pytest.mark.strict
+def test_interleaved_elements_refuse(npu):
+    x, cosines, sines, out = (blank(npu, "f4", (2, heads, 4, 64)) for heads in (3, 1, 1, 3))
+
+    def call(x=x, cosines=cosines, sines=sines, out=out):
+        return npu.call("interleave_rope", x, cosines, sines, out)
+
+    assert call() == 0
+    for name in ("x", "cosines", "sines", "out"):
+        refused(call(**{name: 0}), NULLPTR, "is NULL")
+    refused(call(x=blank(npu, "f8", (2, 3, 4, 64))), INVALID, "x has data type 11, float64, expected")
+    refused(call(sines=blank(npu, "f2", (2, 1, 4, 64))), INVALID, "sin has data type 1, float16, expected float32")
+    refused(call(x=blank(npu, "f4", (2, 3, 4, 32))), INVALID, "x has shape [2, 3, 4, 32], expected [2, 3, 4, 64]")
+    refused(call(cosines=x), INVALID, "cos has shape [2, 3, 4, 64], expected [2, 1, 4, 64], that of x with one head")
+    refused(call(cosines=blank(npu, "f4", (2, 1, 2, 64))), INVALID, "cos has shape [2, 1, 2, 64]")
+    refused(call(sines=blank(npu, "f4", (2, 1, 1, 64))), INVALID, "sin has shape [2, 1, 1, 64], expected [2, 1, 4, 64]")
+    refused(call(out=blank(npu, "f4", (2, 3, 4, 32))), INVALID, "out has shape [2, 3, 4, 32], expected [2, 3, 4, 64]")
+
+
+@FEW
+@given(data=st.data())
 def test_rope_with_a_cache(npu, data):
     case = Case(npu, data.draw, SINGLE)
     tokens, length, is_neox = case.pick(0, 1, 5), case.pick(1, 9), case.pick(True, False)
@@ -66,8 +98,12 @@ def test_rope_with_a_cache(npu, data):
     cache, numbers = case.take((length, columns))
     ins = [case.take((tokens, count * size)) for count in heads]
     outs = [case.take((tokens, count * size))[0] for count in heads]
-    arguments = positions, ins[0][0], ins[1][0], cache, npu.integers(sections), size, is_neox, *outs
-    assert npu.call("rope_with_sin_cos_cache", *arguments) == 0, acl.get_recent_err_msg()
+    arguments = positions, ins[0][0], ins[1][0], cache, npu.integers(sections), size, is_neox
+    if case.pick(False, True):
+        ret = npu.call("rope_with_sin_cos_cache_v2", *arguments, 0, *outs)
+    else:
+        ret = npu.call("rope_with_sin_cos_cache", *arguments, *outs)
+    assert ret == 0, acl.get_recent_err_msg()
     half = columns // 2
     line = numpy.repeat(numpy.arange(3), sections) if by_section else numpy.zeros(half, int)
     rows = places.reshape(3 if by_section else 1, tokens)[line].T  # the row of the cache for each token and column
@@ -106,6 +142,8 @@ def test_rope_with_a_cache_refuses(npu):
     refused(call(at4=npu.integers([2, 2])), INVALID, "mropeSection has 2 numbers, expected 0 or 3")
     refused(call(at4=npu.integers([5, 0, 0])), INVALID, "mropeSection[0] is 5, expected 0 to 4")
     refused(call(at4=npu.integers([2, 1, 1])), INVALID, "positions has 1 dimensions, expected 3 lines")
+    ret = npu.call("rope_with_sin_cos_cache_v2", *fits[:7], 1, *fits[7:])
+    refused(ret, INVALID, "cacheMode is 1, expected 0")
 
 
 # --- AdvanceStep

@@ -101,6 +101,13 @@ def _permute(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(tuple(shape[place] for place in dims), arrays[0].dtype)]
 
 
+def _confuse(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the given shape, which is permuted if that is the second step."""
+    shape = tuple(a["shape"])
+    dims = range(len(shape)) if a["transpose_first"] else [axis_of(value, len(shape), "perm") for value in a["perm"]]
+    return [Spec(tuple(shape[place] for place in dims), arrays[0].dtype)]
+
+
 def _cat(a: Arguments, arrays: list[Any]) -> Specs:
     if not arrays:
         raise Refused("tensors is empty, expected one array or more")
@@ -440,7 +447,8 @@ TABLE: dict[Rule, str] = {
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
         bernoulli bernoulli_tensor normal_tensor_float normal_float_tensor r_relu_with_noise
         dropout_do_mask dropout_backward fast_gelu fast_gelu_backward hardswish_backward_v2 index_fill left_shifts
-        masked_scale scatter_reduce
+        masked_scale scatter_reduce apply_top_k_top_p scaled_masked_softmax masked_softmax_with_rel_pos_bias
+        interleave_rope
         elu_backward hardsigmoid_backward hardswish_backward hardtanh_backward log_sigmoid_backward logit_grad
         selu_backward swish_backward""",
     _pointwise(floating): """
@@ -485,12 +493,14 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec((a["bins"],), arrays[0].dtype)]: "histc",
     _extreme: "max_dim min_dim median_dim nan_median_dim kthvalue",
     _along(None): "softmax log_softmax softmax_backward log_softmax_backward",
+    lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)]: "scaled_masked_softmax_backward",
     _along(None, LONG): "sort cummax cummin",
     _along(LONG): "argsort",
     _topk: "topk",
     lambda a, arrays: [Spec(arrays[0].shape, asked(a, _total(arrays[0].dtype)))]: "cumsum cumprod",
     _cast: "cast quantize",
     _permute: "permute",
+    _confuse: "confusion_transpose",
     _cat: "cat",
     _stack: "stack",
     _repeat: "repeat",
@@ -533,7 +543,7 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec(arrays[2].shape, arrays[2].dtype)]: "kl_div_target_backward",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[:2]]: "amp_update_scale",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in (arrays[2], *arrays[2::-2])]: "thnn_fused_lstm_cell",
-    _halves(1): "glu swi_glu gelu_mul fatrelu_mul",
+    _halves(1): "glu swi_glu gelu_mul fatrelu_mul clipped_swiglu",
     _halves(2): "ge_glu ge_glu_v3",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: """
         adaptive_max_pool2d_backward glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward

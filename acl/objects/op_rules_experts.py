@@ -53,10 +53,30 @@ def _second_quantized(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(spread.shape, BYTE), *others, *missing, scales]
 
 
+def _third_routing(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the spread tokens, where each pair went, the counts of the experts of a range, and a scale per token."""
+    x, pairs, number = arrays[0], math.prod(arrays[1].shape), a["expert_num"]
+    first, end = a["active_expert_range_optional"] or (0, number)
+    if a["drop_pad_mode"] == 1:
+        spread = (number, a["expert_capacity"], x.shape[-1])
+    else:
+        spread = (min(a["active_num"], pairs) if a["active_num"] > 0 else pairs, x.shape[-1])
+    counts = (number, 2) if a["expert_tokens_num_type"] == 2 else (end - first,)
+    kind = x.dtype if a["quant_mode"] == -1 else BYTE
+    scales = Spec((math.prod(spread[:-1]),), FLOAT)
+    return [Spec(spread, kind), Spec((pairs,), INT), Spec(counts, numpy.dtype("i8")), scales]
+
+
+def _gate_of_groups(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the scores of the chosen experts, these, and all scores."""
+    x, shape = arrays[0], (*arrays[0].shape[:-1], a["k"])
+    return [Spec(shape, x.dtype), Spec(shape, INT), Spec(x.shape, FLOAT)]
+
+
 def _finalized(a: Arguments, arrays: list[Any]) -> Specs:
-    """Infer the sums per token; the scales have a row per token, and without them each token has one pair."""
+    """Infer the sums per token; the scales have a row per token; without them each token has one pair, or k."""
     scales = a["scales_optional"]
-    tokens = arrays[1].shape[0] if scales is None else scales.shape[0]
+    tokens = arrays[1].shape[0] // a.get("k", 1) if scales is None else scales.shape[0]
     return [Spec((tokens, arrays[0].shape[-1]), arrays[0].dtype)]
 
 
@@ -80,6 +100,40 @@ def _unpermuted_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     weights = a["probs_optional"]
     found = Spec((0,), arrays[0].dtype) if weights is None else Spec(weights.shape, weights.dtype)
     return [Spec(arrays[0].shape, arrays[0].dtype), found]
+
+
+def _mapped(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the tokens sorted by a map, their probabilities, which are optional, and where each pair went."""
+    tokens, (rows, experts), probs = arrays[0], arrays[1].shape, a["probs_optional"]
+    parts = experts if a["drop_and_pad"] else rows
+    count = a["num_out_tokens"] // parts * parts if parts else 0
+    picked = None if probs is None else Spec((count,), probs.dtype)
+    return [Spec((count, tokens.shape[1]), tokens.dtype), picked, Spec((count,), INT)]
+
+
+def _unmapped(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the sums per token, the rows sorted by token with their tokens, and the probabilities."""
+    rows, restored, probs = arrays[0], a["restore_shape_optional"], a["probs_optional"]
+    known = [each.shape[0] for each in (a["routing_map_optional"], probs) if each is not None]
+    if not restored and not known:
+        raise Refused("the number of tokens does not follow from the arguments", "pass restore_shape_optional or out=")
+    order = Spec(rows.shape[:1], INT)
+    picked = Spec((0,), rows.dtype) if probs is None else Spec(rows.shape[:1], probs.dtype)
+    return [Spec(tuple(restored or (known[0], rows.shape[1])), rows.dtype), order, order, picked]
+
+
+def _mapped_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of the tokens and, if those of the sorted ones are given, of their probabilities."""
+    slopes, slants = arrays[0], a["permuted_probs_output_grad_optional"]
+    probs = None if slants is None else Spec((a["tokens_num"], a["num_experts"]), slants.dtype)
+    return [Spec((a["tokens_num"], slopes.shape[1]), slopes.dtype), probs]
+
+
+def _unmapped_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of the sorted rows and of the probabilities."""
+    slopes, probs = arrays[0], a["probs_optional"]
+    slants = None if probs is None else Spec(probs.shape, probs.dtype)
+    return [Spec((*arrays[1].shape, slopes.shape[1]), slopes.dtype), slants]
 
 
 def _grouped(a: Arguments, arrays: list[Any]) -> Specs:
@@ -113,8 +167,14 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: "moe_finalize_routing",
     _second_routing: "moe_init_routing_v2",
     _second_quantized: "moe_init_routing_quant_v2",
+    _third_routing: "moe_init_routing_v3",
+    _gate_of_groups: "moe_gating_top_k",
+    _mapped: "moe_token_permute_with_routing_map",
+    _unmapped: "moe_token_unpermute_with_routing_map",
+    _mapped_gradients: "moe_token_permute_with_routing_map_grad",
+    _unmapped_gradients: "moe_token_unpermute_with_routing_map_grad",
     _unpermuted_gradients: "moe_token_unpermute_grad",
-    _finalized: "moe_finalize_routing_v2",
+    _finalized: "moe_finalize_routing_v2 moe_finalize_routing_v3 moe_finalize_routing_v4",
     _grouped: "grouped_matmul grouped_matmul_v2 grouped_matmul_v3 grouped_matmul_v4 grouped_matmul_v5",
     _permuted: "moe_token_permute",
     _unpermuted: "moe_token_unpermute",

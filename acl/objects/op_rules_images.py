@@ -92,7 +92,14 @@ def _scaled(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(tuple(math.floor(size * scale) for size, scale in zip(shape, scales)), arrays[0].dtype)]
 
 
+def _overlaps(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a number per pair of boxes, or per box if they are aligned."""
+    boxes, others = arrays[:2]
+    return [Spec((boxes.shape[0], 1 if a["aligned"] else others.shape[0]), boxes.dtype)]
+
+
 TABLE: dict[Rule, str] = {
+    _overlaps: "iou",
     _images: "im2col_backward",
     lambda a, arrays: [Spec((*arrays[0].shape[:2], *[1] * (len(arrays[0].shape) - 2)), arrays[0].dtype)]: """
         global_average_pool global_max_pool""",

@@ -199,6 +199,7 @@ TABLE: dict[Rule, str] = {
     _added_batches: "addbmm",
     _gemm: "gemm",
     _convolution_gradients: "convolution_backward",
+    lambda a, arrays: [Spec((*arrays[0].shape[:-1], arrays[2].shape[-1]), arrays[0].dtype)]: "ffn ffnv2",
     _half_product(): "quant_matmul",
     _half_product("adj_x1", "adj_x2"): "quant_matmul_v2",
     _half_product("transpose_x1", "transpose_x2"): "weight_quant_batch_matmul",

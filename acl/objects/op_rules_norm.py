@@ -97,9 +97,11 @@ TABLE: dict[Rule, str] = {
     _group_norm: "group_norm group_norm_silu group_norm_silu_v2 group_norm_swish",
     _instance_norm: "instance_norm",
     _sum_norm("y rstd x"): "add_rms_norm",
-    _quantized: "add_rms_norm_quant",
+    lambda a, arrays: [Spec(arrays[0].shape, FLOAT), *_sum_norm("y rstd x")(a, arrays)]: "add_rms_norm_cast",
+    _sum_norm("rstd"): "inplace_add_rms_norm",
+    _quantized: "add_rms_norm_quant add_rms_norm_quant_v2",
     lambda a, arrays: [*_quantized(a, arrays), *[Spec(arrays[0].shape[:-1], FLOAT)] * 2]: """
-        add_rms_norm_dynamic_quant""",
+        add_rms_norm_dynamic_quant add_rms_norm_dynamic_quant_v2""",
     _sum_norm("y mean rstd x"): "add_layer_norm",
     _sum_norm("mean rstd y"): "deep_norm",
     _alike(3, 4, 5): "group_norm_swish_grad",

@@ -77,7 +77,7 @@ def _fractions(a: Arguments, arrays: list[Any]) -> Specs:
 TABLE: dict[Rule, str] = {
     _quantized: "ascend_quant ascend_quant_v3 group_quant",
     _dynamic: "dynamic_quant dynamic_quant_v2",
-    _gated: "swi_glu_quant dequant_swiglu_quant",
+    _gated: "swi_glu_quant swi_glu_quant_v2 dequant_swiglu_quant dequant_swiglu_quant_v2",
     _fractions: "ascend_anti_quant",
     lambda a, arrays: [Spec(arrays[0].shape, _named(a["output_dtype"]))]: "dequant_bias",
     lambda a, arrays: [_integers(arrays[0].shape, _INT32_PACKED)]: "convert_weight_to_int4_pack",

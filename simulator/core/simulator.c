@@ -189,6 +189,9 @@ static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
     [SIM_OWN_GRU_GRAD] = &sim_op_gru_grad_row,
     [SIM_OWN_BATCH_NORM] = &sim_op_batch_norm_row,
     [SIM_OWN_CDIST_GRAD] = &sim_op_cdist_grad_row,
+    [SIM_OWN_IOU] = &sim_op_iou_row,
+    [SIM_OWN_BOX_ENCODE] = &sim_op_box_encode_row,
+    [SIM_OWN_BOX_DECODE] = &sim_op_box_decode_row,
 };
 
 static const struct sim_model_kind kinds[] = {

@@ -314,22 +314,8 @@ static aclsimTensor cut(const aclsimTensor *matrix, uint32_t dim, int64_t start,
 
 /* ---- the second phase: products ---- */
 
-static double rectify(double value)
-{
-    return value <= 0 ? 0 : value;
-}
-
-static double fast_gelu(double value)
-{
-    return value / (1 + exp(-1.702 * value));
-}
-
-static double silu(double value)
-{
-    return value / (1 + exp(-value));
-}
-
-static double (*const activations[])(double) = {NULL, rectify, sim_gelu_by_tanh, sim_gelu, fast_gelu, silu};
+static double (*const activations[])(double) = {NULL,     sim_relu,      sim_gelu_by_tanh,
+                                                 sim_gelu, sim_fast_gelu, sim_silu};
 
 /* The numbers of a group as an argument. */
 static aclsimArgument argument_of(const struct grouped *grouped, size_t place, size_t group, aclsimTensor *part)

@@ -1,7 +1,7 @@
-/* MoeGatingTopKSoftmax: x, finished, k, in V2 also renorm and outputSoftmaxResultFlag, y, expertIdx, in V1 rowIdx, in
- * V2 softmaxResult. The k greatest probabilities of each row and their experts; with renorm, the softmax of the k
- * greatest elements. The lower expert comes first among equals. Finished rows get the number of experts as their
- * expert. */
+/* The experts of each token. MoeGatingTopKSoftmax: x, finished, k, in V2 also renorm and outputSoftmaxResultFlag, y,
+ * expertIdx, in V1 rowIdx, in V2 softmaxResult. The k greatest probabilities of each row and their experts; with
+ * renorm, the softmax of the k greatest elements. The lower expert comes first among equals. Finished rows get the
+ * number of experts as their expert. */
 #include "moe.h"
 
 #include <math.h>
@@ -148,3 +148,123 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind kind = {run};
 const struct sim_kernel sim_kernel_aclnnMoeGatingTopKSoftmax = {plan, sim_lists_run, (void *)&kind, false};
 const struct sim_kernel sim_kernel_aclnnMoeGatingTopKSoftmaxV2 = {plan, sim_lists_run, (void *)&kind, false};
+
+/* ---- MoeGatingTopK: x, bias, k, kGroup, groupCount, groupSelectMode, renorm, normType, outFlag, routedScalingFactor,
+ * eps, yOut, expertIdxOut, outOut. The scores of a row are its softmax, or its sigmoids. A bias is added to choose
+ * experts, and not to the results. Only the experts of the kGroup best groups can be chosen; a group is worth its
+ * greatest element, or the sum of the two greatest ones. ---- */
+
+enum { X, BIAS, K, K_GROUP, GROUPS, GROUP_MODE, RENORM, NORM_TYPE, OUT_FLAG, FACTOR, EPS, Y, EXPERT, OUT };
+
+static aclnnStatus check_groups(const aclsimArgument *given, int64_t experts)
+{
+    SIM_TRY(sim_moe_require_number(&given[GROUPS], 1, experts > 1 ? experts : 1));
+    const int64_t groups = given[GROUPS].integer, each = experts / groups;
+    SIM_ARGUMENT(experts % groups == 0, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s is %lld, expected a divisor of %lld, the number of experts", given[GROUPS].name, (long long)groups,
+                 (long long)experts);
+    SIM_TRY(sim_moe_require_number(&given[K_GROUP], 1, groups));
+    SIM_TRY(sim_moe_require_number(&given[GROUP_MODE], 0, 1));
+    SIM_ARGUMENT(given[GROUP_MODE].integer == 0 || groups == 1 || each >= 2, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s is 1 and a group has %lld experts, expected 2 or more", given[GROUP_MODE].name, (long long)each);
+    return sim_moe_require_number(&given[K], 1, given[K_GROUP].integer * each);
+}
+
+static aclnnStatus plan_groups(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *x = given[X].tensors;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[X], &given[Y], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_type(&given[EXPERT], SIM_TYPE(ACL_INT32)));
+    SIM_TRY(sim_moe_require_shape(&given[X], 2, -1, -1));
+    if (given[BIAS].present != 0) {
+        SIM_TRY(sim_require_type(&given[BIAS], SIM_TYPES_SINGLE));
+        SIM_TRY(sim_moe_require_shape(&given[BIAS], 1, x->dims[1], -1));
+    }
+    SIM_TRY(check_groups(given, x->dims[1]));
+    SIM_TRY(sim_moe_require_number(&given[RENORM], 0, 1));
+    SIM_TRY(sim_moe_require_number(&given[NORM_TYPE], 0, 1));
+    SIM_TRY(sim_moe_require_shape(&given[Y], 2, x->dims[0], given[K].integer));
+    SIM_TRY(sim_moe_require_shape(&given[EXPERT], 2, x->dims[0], given[K].integer));
+    if (given[OUT_FLAG].integer == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(&given[OUT], SIM_TYPE(ACL_FLOAT)));
+    return sim_moe_require_shape(&given[OUT], 2, x->dims[0], x->dims[1]);
+}
+
+/* Memory for one row. */
+struct row {
+    double *rw_biased, *rw_taken, *rw_values, *rw_groups, *rw_chosen;
+};
+
+/* What a group is worth. */
+static double worth_of(const double *scores, size_t count, bool two, const struct row *row)
+{
+    choose(scores, count, two ? 2 : 1, row->rw_taken, row->rw_values, row->rw_chosen);
+    return row->rw_values[0] + (two ? row->rw_values[1] : 0);
+}
+
+/* Makes the scores of all groups except the best ones the least ones. */
+static void keep_groups(const aclsimArgument *given, size_t experts, const struct row *row)
+{
+    const size_t groups = (size_t)given[GROUPS].integer, each = experts / groups, kept = (size_t)given[K_GROUP].integer;
+    if (groups == 1)
+        return;
+    for (size_t group = 0; group < groups; group++)
+        row->rw_groups[group] = worth_of(row->rw_biased + group * each, each, given[GROUP_MODE].integer == 1, row);
+    choose(row->rw_groups, groups, kept, row->rw_taken, row->rw_values, row->rw_chosen);
+    for (size_t group = 0; group < groups; group++)
+        for (size_t i = 0; i < each && row->rw_taken[group] == 0; i++)
+            row->rw_biased[group * each + i] = -INFINITY;
+}
+
+/* Writes the results of one row, whose numbers become scores. */
+static void gate_row(const aclsimArgument *given, size_t experts, const double *bias, double *scores,
+                     const struct row *row, double *y, double *expert)
+{
+    const size_t k = (size_t)given[K].integer;
+    const bool is_sigmoid = given[NORM_TYPE].integer == 1;
+    double sum = 0;
+    if (!is_sigmoid)
+        softmax(scores, experts);
+    for (size_t i = 0; i < experts; i++) {
+        scores[i] = is_sigmoid ? 1 / (1 + exp(-scores[i])) : scores[i];
+        row->rw_biased[i] = scores[i] + bias[i];
+    }
+    keep_groups(given, experts, row);
+    choose(row->rw_biased, experts, k, row->rw_taken, row->rw_values, expert);
+    for (size_t j = 0; j < k; j++)
+        sum += y[j] = scores[(size_t)expert[j]];
+    const double divisor = is_sigmoid || given[RENORM].integer == 1 ? sum + given[EPS].number : 1;
+    for (size_t j = 0; j < k; j++)
+        y[j] = y[j] / divisor * given[FACTOR].number;
+}
+
+static aclError run_groups(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const size_t rows = (size_t)given[X].tensors->dims[0], experts = (size_t)given[X].tensors->dims[1];
+    const size_t k = (size_t)given[K].integer;
+    double *numbers, *bias, *y, *expert;
+    struct row row;
+    if (rows == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_lists_load(lists, &given[X], &numbers));
+    SIM_TRY(sim_lists_load_or(lists, &given[BIAS], experts, 0, &bias));
+    SIM_TRY(sim_lists_take(lists, rows * k, &y));
+    SIM_TRY(sim_lists_take(lists, rows * k, &expert));
+    double **const parts[] = {&row.rw_biased, &row.rw_taken, &row.rw_values, &row.rw_groups, &row.rw_chosen};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        SIM_TRY(sim_lists_take(lists, experts, parts[i]));
+    for (size_t i = 0; i < rows; i++)
+        gate_row(given, experts, bias, numbers + i * experts, &row, y + i * k, expert + i * k);
+    sim_lists_store(&given[Y], y);
+    sim_lists_store(&given[EXPERT], expert);
+    if (given[OUT_FLAG].integer != 0)
+        sim_lists_store(&given[OUT], numbers);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind groups = {run_groups};
+const struct sim_kernel sim_kernel_aclnnMoeGatingTopK = {plan_groups, sim_lists_run, (void *)&groups, false};

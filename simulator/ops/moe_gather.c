@@ -1,4 +1,4 @@
-/* Sums of the rows that experts have computed, per token: MoeFinalizeRouting with V2, MoeTokenUnpermute, and the
+/* Sums of the rows that experts have computed, per token: MoeFinalizeRouting with V2 to V4, MoeTokenUnpermute, and the
  * gradients of MoeInitRoutingV2 and MoeTokenPermute. Sums are computed in double and rounded once. */
 #include "base/bytes.h"
 #include "moe.h"
@@ -54,24 +54,51 @@ static aclError add_all(const struct sums *sums, double *out)
 /* ---- MoeFinalizeRouting ---- */
 
 struct final {
-    const aclsimArgument *fi_rows, *fi_places, *fi_x1, *fi_x2, *fi_bias, *fi_scales, *fi_experts, *fi_out;
+    const aclsimArgument *fi_rows, *fi_places, *fi_x1, *fi_x2, *fi_bias, *fi_scales, *fi_experts, *fi_out, *fi_k;
     int64_t fi_mode; /* 1 and 3: expandedX has a place per expert and capacity; 2 and 3: places are by token */
 };
 
 /* expandedX, x1, x2, bias, scales, expandedRowIdx, expandedExpertIdx, out; V2: expandedX, expandedRowIdx, x1, x2, bias,
- * scales, expertIdx, dropPadMode, out */
+ * scales, expertIdx, in V3 and V4 also x, a1, a2, v, dropPadMode, in V3 and V4 also zeroExpertRange, copyExpertRange,
+ * constantExpertRange, in V4 also k, out */
+enum { SECOND = 9, THIRD = 16, FOURTH = 17, FIRST_RANGE = 12, RANGES = 3, NUMBER_OF_ROWS = 15 };
+
 static struct final final_of(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
     if (call->argumentCount == 8)
-        return (struct final){given, &given[5], &given[1], &given[2], &given[3], &given[4], &given[6], &given[7], 0};
-    return (struct final){given,     &given[1], &given[2], &given[3],       &given[4],
-                          &given[5], &given[6], &given[8], given[7].integer};
+        return (struct final){given,     &given[5], &given[1], &given[2], &given[3],
+                              &given[4], &given[6], &given[7], NULL,      0};
+    const aclsimArgument *mode = &given[call->argumentCount == SECOND ? 7 : 11];
+    return (struct final){given,
+                          &given[1],
+                          &given[2],
+                          &given[3],
+                          &given[4],
+                          &given[5],
+                          &given[6],
+                          &given[call->argumentCount - 1],
+                          call->argumentCount == FOURTH ? &given[NUMBER_OF_ROWS] : NULL,
+                          mode->integer};
 }
 
 static size_t each_of(const struct final *final)
 {
-    return final->fi_scales->present == 0 ? 1 : (size_t)final->fi_scales->tensors->dims[1];
+    if (final->fi_scales->present != 0)
+        return (size_t)final->fi_scales->tensors->dims[1];
+    return final->fi_k == NULL ? 1 : (size_t)final->fi_k->integer;
+}
+
+/* V3 and V4 have experts that compute nothing. Their ranges must be absent, empty or negative. */
+static aclnnStatus check_ranges(const aclsimCall *call)
+{
+    const aclsimArgument *ranges = &call->arguments[FIRST_RANGE];
+    for (size_t i = 0; call->argumentCount >= THIRD && i < RANGES; i++)
+        for (uint64_t k = 0; ranges[i].present != 0 && k < ranges[i].count; k++)
+            SIM_ARGUMENT(ranges[i].integers[k] < 0, ACLNN_ERR_INNER_TILING_ERROR,
+                         "%s has %" PRId64 ", expected negative numbers: experts without computation are not supported",
+                         ranges[i].name, ranges[i].integers[k]);
+    return ACL_SUCCESS;
 }
 
 static aclnnStatus check_final_types(const struct final *final)
@@ -95,8 +122,11 @@ static aclnnStatus plan_final(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *out = final.fi_out->tensors, *rows = final.fi_rows->tensors;
     (void)workspace_size;
     SIM_TRY(check_final_types(&final));
-    if (call->argumentCount == 9)
-        SIM_TRY(sim_moe_require_number(&call->arguments[7], 0, 3));
+    if (call->argumentCount >= SECOND)
+        SIM_TRY(sim_moe_require_number(&call->arguments[call->argumentCount == SECOND ? 7 : 11], 0, 3));
+    SIM_TRY(check_ranges(call));
+    if (final.fi_k != NULL)
+        SIM_TRY(sim_moe_require_number(final.fi_k, 1, INT32_MAX));
     SIM_TRY(sim_moe_require_shape(final.fi_out, 2, -1, -1));
     SIM_TRY(sim_moe_require_shape(final.fi_rows, final.fi_mode % 2 == 1 ? 3 : 2, -1, -1));
     SIM_ARGUMENT(rows->dims[rows->rank - 1] == out->dims[1], ACLNN_ERR_INNER_TILING_ERROR,
@@ -178,6 +208,8 @@ static aclError run_final(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind final = {run_final};
 const struct sim_kernel sim_kernel_aclnnMoeFinalizeRouting = {plan_final, sim_lists_run, (void *)&final, false};
 const struct sim_kernel sim_kernel_aclnnMoeFinalizeRoutingV2 = {plan_final, sim_lists_run, (void *)&final, false};
+const struct sim_kernel sim_kernel_aclnnMoeFinalizeRoutingV3 = {plan_final, sim_lists_run, (void *)&final, false};
+const struct sim_kernel sim_kernel_aclnnMoeFinalizeRoutingV4 = {plan_final, sim_lists_run, (void *)&final, false};
 
 /* ---- sums without bias: MoeTokenUnpermute: permutedTokens, sortedIndices, probs, paddedMode, restoreShape, out;
  * MoeTokenPermuteGrad: permutedOutputGrad, sortedIndices, numTopk, paddedMode, out; MoeInitRoutingV2Grad:

@@ -1,4 +1,4 @@
-/* Routing of tokens to experts: MoeInitRouting and MoeInitRoutingV2, which may quantise the tokens, and
+/* Routing of tokens to experts: MoeInitRouting with V2 and V3, which may quantise the tokens, and
  * MoeComputeExpertTokens. Each token has K experts. The pairs are sorted by expert, in a stable order, and the tokens
  * are copied to their places; a list says where each pair went. */
 #include "base/bytes.h"
@@ -302,6 +302,216 @@ static aclError run_second(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind second = {run_second};
 const struct sim_kernel sim_kernel_aclnnMoeInitRoutingV2 = {plan_second, sim_lists_run, (void *)&second, false};
 const struct sim_kernel sim_kernel_aclnnMoeInitRoutingQuantV2 = {plan_second, sim_lists_run, (void *)&second, false};
+
+/* ---- MoeInitRoutingV3: only the experts of a range get tokens. With dropPadMode 1, each expert has a place per
+ * capacity; otherwise the tokens are in the order of the experts, and rows without token are 0. ---- */
+
+enum { X, EXPERTS, SCALE, OFFSET, ACTIVE, CAPACITY, NUMBER, MODE, COUNT_TYPE, COUNT_FLAG, QUANT, RANGE, PLACE_TYPE, TO,
+       PLACES, COUNTED, SCALES };
+enum { BY_END, BY_EXPERT, BY_PAIR }; /* count types: the ends of the groups, counts, pairs of expert and count */
+
+struct part {
+    int64_t pa_first, pa_end; /* the experts that get tokens */
+    size_t pa_rows;           /* of the result */
+    bool pa_drops;
+};
+
+static struct part part_of(const aclsimArgument *given)
+{
+    const bool ranged = given[RANGE].present != 0 && given[RANGE].count == 2;
+    const aclsimTensor *to = given[TO].tensors;
+    return (struct part){.pa_first = ranged ? given[RANGE].integers[0] : 0,
+                         .pa_end = ranged ? given[RANGE].integers[1] : given[NUMBER].integer,
+                         .pa_rows = sim_slices_extent(to, 0, to->rank - 1),
+                         .pa_drops = given[MODE].integer == 1};
+}
+
+static aclnnStatus check_part(const aclsimArgument *given)
+{
+    SIM_TRY(sim_moe_require_number(&given[NUMBER], 1, INT32_MAX));
+    SIM_TRY(sim_moe_require_number(&given[MODE], 0, 1));
+    SIM_TRY(sim_moe_require_number(&given[COUNT_TYPE], BY_END, BY_PAIR));
+    SIM_TRY(sim_moe_require_number(&given[QUANT], -1, 1));
+    SIM_TRY(sim_moe_require_number(&given[PLACE_TYPE], 0, given[MODE].integer == 1 ? 0 : 1));
+    if (given[RANGE].present != 0 && given[RANGE].count != 0)
+        SIM_TRY(sim_require_count(&given[RANGE], 2));
+    const struct part part = part_of(given);
+    SIM_ARGUMENT(part.pa_first >= 0 && part.pa_first < part.pa_end && part.pa_end <= given[NUMBER].integer,
+                 ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s is %" PRId64 " to %" PRId64 ", expected a part of 0 to %" PRId64 ", the experts",
+                 given[RANGE].name, part.pa_first, part.pa_end, given[NUMBER].integer);
+    if (!part.pa_drops)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(part.pa_first == 0 && part.pa_end == given[NUMBER].integer, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s is %" PRId64 " to %" PRId64 ", expected all experts, because dropPadMode is 1", given[RANGE].name,
+                 part.pa_first, part.pa_end);
+    return sim_moe_require_number(&given[CAPACITY], 1, INT32_MAX);
+}
+
+/* The scales of the tokens are copied, or those of dynamic rows are computed; a static scale is one number. */
+static aclnnStatus check_scales(const aclsimArgument *given, const struct part *part)
+{
+    const aclsimArgument *scale = &given[SCALE], *offset = &given[OFFSET];
+    const int64_t rows = given[X].tensors->dims[0], width = given[X].tensors->dims[1], quant = given[QUANT].integer;
+    if (scale->present != 0)
+        SIM_TRY(sim_require_type(scale, SIM_TYPE(ACL_FLOAT)));
+    if (quant == 0) {
+        SIM_ARGUMENT(scale->present != 0 && offset->present != 0, ACLNN_ERR_PARAM_NULLPTR,
+                     "scale or offset is NULL, expected both for a static quantisation");
+        SIM_TRY(sim_require_type(offset, SIM_TYPE(ACL_FLOAT)));
+        SIM_TRY(sim_moe_require_shape(scale, 1, 1, -1));
+        return sim_moe_require_shape(offset, 1, 1, -1);
+    }
+    if (quant == -1 && scale->present != 0)
+        SIM_TRY(sim_moe_require_shape(scale, 1, rows, -1));
+    if (quant == 1 && scale->present != 0) {
+        SIM_TRY(sim_moe_require_shape(scale, 2, -1, width));
+        const int64_t lines = scale->tensors->dims[0], experts = part->pa_end - part->pa_first;
+        SIM_ARGUMENT(lines == 1 || lines == experts, ACLNN_ERR_INNER_TILING_ERROR,
+                     "dimension 0 of %s is %" PRId64 ", expected 1 or %" PRId64 ", the number of experts", scale->name,
+                     lines, experts);
+    }
+    if (quant == -1 && scale->present == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(&given[SCALES], SIM_TYPE(ACL_FLOAT)));
+    return sim_moe_require_shape(&given[SCALES], 1, (int64_t)part->pa_rows, -1);
+}
+
+static aclnnStatus check_shapes(const aclsimArgument *given)
+{
+    const aclsimTensor *x = given[X].tensors, *to = given[TO].tensors;
+    const int64_t count = sim_walk_count(given[EXPERTS].tensors), active = given[ACTIVE].integer;
+    SIM_TRY(sim_moe_require_shape(&given[PLACES], 1, count, -1));
+    if (given[MODE].integer == 1) {
+        SIM_TRY(sim_moe_require_shape(&given[TO], 3, given[NUMBER].integer, given[CAPACITY].integer));
+    } else {
+        SIM_TRY(sim_moe_require_shape(&given[TO], 2, -1, x->dims[1]));
+        SIM_ARGUMENT(to->dims[0] == count || (active > 0 && to->dims[0] == active && active < count),
+                     ACLNN_ERR_INNER_TILING_ERROR,
+                     "dimension 0 of %s is %" PRId64 ", expected %" PRId64 ", the pairs, or activeNum if it is less",
+                     given[TO].name, to->dims[0], count);
+    }
+    SIM_ARGUMENT(to->dims[to->rank - 1] == x->dims[1], ACLNN_ERR_INNER_TILING_ERROR,
+                 "the last dimension of %s is %" PRId64 ", expected %" PRId64, given[TO].name, to->dims[to->rank - 1],
+                 x->dims[1]);
+    const struct part part = part_of(given);
+    if (given[COUNT_FLAG].integer != 0) {
+        const bool pairs = given[COUNT_TYPE].integer == BY_PAIR;
+        SIM_TRY(sim_require_type(&given[COUNTED], SIM_TYPE(ACL_INT64)));
+        SIM_TRY(sim_moe_require_shape(&given[COUNTED], pairs ? 2 : 1,
+                                      pairs ? given[NUMBER].integer : part.pa_end - part.pa_first, 2));
+    }
+    return check_scales(given, &part);
+}
+
+static aclnnStatus plan_third(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclDataType type = given[X].tensors->type;
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(&given[X], SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT8)));
+    SIM_TRY(sim_require_type(&given[EXPERTS], SIM_TYPE(ACL_INT32)));
+    SIM_TRY(sim_require_type(&given[PLACES], SIM_TYPE(ACL_INT32)));
+    SIM_TRY(check_part(given));
+    SIM_TRY(sim_require_type(&given[TO], SIM_TYPE(given[QUANT].integer == -1 ? type : ACL_INT8)));
+    SIM_ARGUMENT(given[QUANT].integer == -1 || type != ACL_INT8, ACLNN_ERR_PARAM_INVALID,
+                 "%s has data type int8 and %s is %" PRId64 ", expected -1", given[X].name, given[QUANT].name,
+                 given[QUANT].integer);
+    SIM_TRY(sim_moe_require_shape(&given[X], 2, -1, -1));
+    SIM_TRY(sim_moe_require_shape(&given[EXPERTS], 2, given[X].tensors->dims[0], -1));
+    return check_shapes(given);
+}
+
+/* Copies the tokens of the range to their places. `used` counts the tokens of each expert of the range. */
+static void place_part(const aclsimArgument *given, const struct part *part, const struct rows *rows,
+                       const double *experts, const double *order, const double *scales, double *used, double *places)
+{
+    const size_t count = (size_t)sim_walk_count(given[EXPERTS].tensors), each = (size_t)given[EXPERTS].tensors->dims[1];
+    const size_t capacity = (size_t)given[CAPACITY].integer;
+    const int64_t active = given[ACTIVE].integer;
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t pair = (size_t)order[i];
+        const bool is_in = experts[pair] >= (double)part->pa_first && experts[pair] < (double)part->pa_end;
+        const size_t expert = is_in ? (size_t)experts[pair] - (size_t)part->pa_first : 0;
+        const size_t before = is_in ? (size_t)used[expert]++ : 0;
+        const size_t to = part->pa_drops ? expert * capacity + before : next;
+        const bool kept = is_in && (!part->pa_drops || before < capacity);
+        next += is_in;
+        if (given[PLACE_TYPE].integer == 1)
+            places[i] = (double)pair;
+        else
+            places[pair] = kept ? (double)to : -1;
+        if (!kept || to >= part->pa_rows || (!part->pa_drops && active > 0 && to >= (size_t)active))
+            continue;
+        put_row(rows, pair / each, expert, to);
+        if (given[QUANT].integer == -1 && scales != NULL)
+            rows->rw_scales[to] = scales[pair / each];
+    }
+}
+
+/* Stores the counts in the form that the call asks for. */
+static aclError store_counts(const aclsimArgument *given, const struct part *part, struct sim_lists *lists,
+                             double *used)
+{
+    const size_t experts = (size_t)(part->pa_end - part->pa_first);
+    double *pairs;
+    size_t next = 0;
+    if (given[COUNT_TYPE].integer != BY_PAIR) {
+        for (size_t i = 1; given[COUNT_TYPE].integer == BY_END && i < experts; i++)
+            used[i] += used[i - 1];
+        sim_lists_store(&given[COUNTED], used);
+        return ACL_SUCCESS;
+    }
+    SIM_TRY(sim_lists_take(lists, 2 * (size_t)given[NUMBER].integer, &pairs));
+    for (size_t i = 0; i < experts; i++)
+        if (used[i] != 0) {
+            pairs[next++] = (double)(i + (size_t)part->pa_first);
+            pairs[next++] = used[i];
+        }
+    sim_lists_store(&given[COUNTED], pairs);
+    return ACL_SUCCESS;
+}
+
+static aclError run_third(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const struct part part = part_of(given);
+    const size_t count = (size_t)sim_walk_count(given[EXPERTS].tensors);
+    const int64_t quant = given[QUANT].integer;
+    struct rows rows = {.rw_width = (size_t)given[X].tensors->dims[1],
+                        .rw_quantised = quant != -1,
+                        .rw_dynamic = quant == 1};
+    double *x, *experts, *keys, *order, *places, *used, *scale = NULL, *offset = NULL;
+    SIM_TRY(sim_lists_load(lists, &given[X], &x));
+    SIM_TRY(sim_lists_load(lists, &given[EXPERTS], &experts));
+    SIM_TRY(sim_lists_take(lists, count, &keys));
+    SIM_TRY(sim_lists_take(lists, count, &places));
+    SIM_TRY(sim_lists_take(lists, (size_t)(part.pa_end - part.pa_first), &used));
+    SIM_TRY(sim_lists_take(lists, part.pa_rows * rows.rw_width, &rows.rw_to));
+    SIM_TRY(sim_lists_take(lists, part.pa_rows, &rows.rw_scales));
+    for (size_t i = 0; i < count; i++) /* experts before the range come last */
+        keys[i] = experts[i] < (double)part.pa_first ? INT32_MAX : experts[i];
+    SIM_TRY(sim_moe_sort(lists, keys, count, &order));
+    if (given[SCALE].present != 0)
+        SIM_TRY(sim_lists_load(lists, &given[SCALE], &scale));
+    if (quant == 0)
+        SIM_TRY(sim_lists_load(lists, &given[OFFSET], &offset));
+    rows.rw_x = x;
+    rows.rw_scale = quant == -1 ? NULL : scale;
+    rows.rw_offset = offset;
+    rows.rw_wide = rows.rw_dynamic;
+    rows.rw_across = rows.rw_dynamic && scale != NULL && given[SCALE].tensors->dims[0] > 1 ? rows.rw_width : 0;
+    place_part(given, &part, &rows, experts, order, scale, used, places);
+    sim_lists_store(&given[TO], rows.rw_to);
+    sim_lists_store(&given[PLACES], places);
+    if (quant == 1 || (quant == -1 && scale != NULL))
+        sim_lists_store(&given[SCALES], rows.rw_scales);
+    return given[COUNT_FLAG].integer != 0 ? store_counts(given, &part, lists, used) : ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind third = {run_third};
+const struct sim_kernel sim_kernel_aclnnMoeInitRoutingV3 = {plan_third, sim_lists_run, (void *)&third, false};
 
 /* ---- MoeComputeExpertTokens: sortedExperts, numExperts, out: how many entries are at most each expert ---- */
 

@@ -1,5 +1,5 @@
-/* Normalizations of the last dimensions of a sum of two tensors: AddRmsNorm, also with int8 results, AddLayerNorm and
- * DeepNorm; and GemmaRmsNorm, whose weight is gamma + 1. */
+/* Normalizations of the last dimensions of a sum of two tensors: AddRmsNorm, also in place, with a second result in
+ * float32, or with integer results, AddLayerNorm and DeepNorm; and GemmaRmsNorm, whose weight is gamma + 1. */
 #include "packed.h"
 #include "slices.h"
 
@@ -169,6 +169,59 @@ static aclError add_rms_norm(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind add_rms_kind = {add_rms_norm};
 const struct sim_kernel sim_kernel_aclnnAddRmsNorm = {plan_add_rms_norm, sim_lists_run, (void *)&add_rms_kind, false};
 
+/* ---- variants that always have rstd and the sum. AddRmsNormCast: x1, x2, gamma, epsilon, y1, y2, rstd, x; y1 is y2 in
+ * float32. InplaceAddRmsNorm: x1Ref, which becomes y, x2Ref, which becomes the sum, gamma, epsilon, rstd ---- */
+
+enum { IN_PLACE_ARGUMENTS = 5 };
+
+static struct last variant_of(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    const bool in_place = call->argumentCount == IN_PLACE_ARGUMENTS;
+    return (struct last){
+        .la_gamma = &given[2],
+        .la_epsilon = given[3].number,
+        .la_y = in_place ? &given[0] : &given[5],
+        .la_rstd = in_place ? &given[4] : &given[6],
+    };
+}
+
+static aclnnStatus plan_variant(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments;
+    const struct last last = variant_of(call);
+    aclDataType type = given[0].tensors->type;
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(&given[0], call->argumentCount == IN_PLACE_ARGUMENTS ? SIM_TYPES_SINGLE : SIM_TYPES_HALF));
+    SIM_TRY(check_like(&given[1], &given[0], type));
+    SIM_TRY(check(&last, &given[0], type, SIM_TYPE(type)));
+    if (call->argumentCount == IN_PLACE_ARGUMENTS)
+        return ACL_SUCCESS;
+    SIM_TRY(check_like(&given[4], &given[0], ACL_FLOAT));
+    return check_like(&given[7], &given[0], type);
+}
+
+static aclError variant(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const bool in_place = call->argumentCount == IN_PLACE_ARGUMENTS;
+    const struct last last = variant_of(call);
+    double *values;
+    size_t count;
+    if (is_empty(&given[0]))
+        return ACL_SUCCESS;
+    SIM_TRY(load_rounded_sum(lists, given, &given[in_place ? 1 : 7], &values, &count));
+    SIM_TRY(normalize(&last, values, lists));
+    if (!in_place)
+        sim_lists_store(&given[4], values);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind variant_kind = {variant};
+const struct sim_kernel sim_kernel_aclnnAddRmsNormCast = {plan_variant, sim_lists_run, (void *)&variant_kind, false};
+const struct sim_kernel sim_kernel_aclnnInplaceAddRmsNorm = {plan_variant, sim_lists_run, (void *)&variant_kind,
+                                                             false};
+
 /* ---- with int8 results: x1, x2 and gamma are the first arguments ---- */
 
 static struct last quantized_of(const aclsimArgument *given, size_t epsilon, size_t y)
@@ -195,62 +248,111 @@ static aclnnStatus check_quantized(const struct last *last, const aclsimArgument
     return check(last, &given[0], ACL_INT8, SIM_TYPE(type));
 }
 
-/* AddRmsNormQuant: x1, x2, gamma, scales1, scales2, zeroPoints1, zeroPoints2, axis, epsilon, divMode, y1, y2, x */
+/* AddRmsNormQuant: x1, x2, gamma, scales1, scales2, zeroPoints1, zeroPoints2, in V2 also beta, axis, epsilon, divMode,
+ * y1, y2, x, in V2 also rmsNormOut. `rest` is what follows zeroPoints2 and beta. */
+struct quant {
+    struct last qu_last;
+    const aclsimArgument *qu_rest, *qu_normal; /* qu_normal NULL: V1 */
+};
+
+static struct quant quant_of(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    const bool is_second = call->argumentCount == 15;
+    struct quant quant = {quantized_of(given, is_second ? 9 : 8, is_second ? 11 : 10), &given[is_second ? 8 : 7], NULL};
+    if (is_second) {
+        quant.qu_last.la_beta = given[7].present != 0 ? &given[7] : NULL;
+        quant.qu_normal = &given[14];
+    }
+    return quant;
+}
+
 static aclnnStatus plan_quant(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *given = call->arguments, *axis = &given[7];
-    const struct last last = quantized_of(given, 8, 10);
+    const struct quant quant = quant_of(call);
+    const aclsimArgument *given = call->arguments, *axis = &quant.qu_rest[0];
     (void)workspace_size;
-    SIM_TRY(check_quantized(&last, given, &given[12], SIM_TYPES_SINGLE));
+    SIM_TRY(check_quantized(&quant.qu_last, given, &quant.qu_rest[5], SIM_TYPES_SINGLE));
     for (size_t i = 3; i < 5; i++) {
         SIM_TRY(check_factor(&given[i], given[2].tensors, SIM_TYPES_SINGLE));
         SIM_TRY(check_factor(&given[i + 2], given[2].tensors, SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT32)));
     }
     SIM_ARGUMENT(axis->integer == -1, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected -1", axis->name,
                  axis->integer);
-    return given[4].present == 0 ? ACL_SUCCESS : check_like(&given[11], &given[0], ACL_INT8);
+    if (quant.qu_normal != NULL && quant.qu_normal->present != 0)
+        SIM_TRY(check_like(quant.qu_normal, &given[0], given[0].tensors->type));
+    return given[4].present == 0 ? ACL_SUCCESS : check_like(&quant.qu_rest[4], &given[0], ACL_INT8);
 }
 
 static aclError quant(const aclsimCall *call, struct sim_lists *lists)
 {
-    const aclsimArgument *given = call->arguments;
-    const struct last last = quantized_of(given, 8, 10);
+    const struct quant quant = quant_of(call);
+    const aclsimArgument *given = call->arguments, *rest = quant.qu_rest;
     double *values, *means, *rstds, *scales, *zeros, *results;
     size_t count, period = sim_slices_extent(given[2].tensors, 0, given[2].tensors->rank);
     if (is_empty(&given[0]))
         return ACL_SUCCESS;
-    SIM_TRY(load_rounded_sum(lists, given, &given[12], &values, &count));
-    SIM_TRY(compute(&last, values, lists, &means, &rstds));
+    SIM_TRY(load_rounded_sum(lists, given, &rest[5], &values, &count));
+    SIM_TRY(compute(&quant.qu_last, values, lists, &means, &rstds));
     for (size_t k = 0; k < 2 && given[3 + k].present != 0; k++) {
         SIM_TRY(sim_lists_load(lists, &given[3 + k], &scales));
         SIM_TRY(sim_lists_load_or(lists, &given[5 + k], period, 0, &zeros));
         SIM_TRY(sim_lists_take(lists, count, &results));
         for (size_t i = 0; i < count; i++) {
             double scale = scales[i % period];
-            results[i] = rint((given[9].integer != 0 ? values[i] / scale : values[i] * scale) + zeros[i % period]);
+            results[i] = rint((rest[2].integer != 0 ? values[i] / scale : values[i] * scale) + zeros[i % period]);
         }
-        sim_lists_store(&given[10 + k], results);
+        sim_lists_store(&rest[3 + k], results);
     }
+    if (quant.qu_normal != NULL)
+        sim_lists_store(quant.qu_normal, values);
     return ACL_SUCCESS;
 }
 
 static const struct sim_lists_kind quant_kind = {quant};
 const struct sim_kernel sim_kernel_aclnnAddRmsNormQuant = {plan_quant, sim_lists_run, (void *)&quant_kind, false};
+const struct sim_kernel sim_kernel_aclnnAddRmsNormQuantV2 = {plan_quant, sim_lists_run, (void *)&quant_kind, false};
 
-/* AddRmsNormDynamicQuant: x1, x2, gamma, smoothScale1, smoothScale2, epsilon, y1, y2, x, scale1, scale2 */
+/* AddRmsNormDynamicQuant: x1, x2, gamma, smoothScale1, smoothScale2, in V2 also beta, epsilon, in V2 also outputMask,
+ * y1, y2, x, scale1, scale2. Without a mask, the second result is computed if smoothScale2 is given. */
+struct dynamic {
+    struct last dy_last;
+    const aclsimArgument *dy_y, *dy_x, *dy_scales;
+    bool dy_wants[2];
+};
+
+static struct dynamic dynamic_of(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    const bool is_second = call->argumentCount == 13;
+    const size_t y = is_second ? 8 : 6;
+    const aclsimArgument *mask = is_second && given[7].present != 0 ? &given[7] : NULL;
+    struct dynamic dynamic = {quantized_of(given, is_second ? 6 : 5, y), &given[y], &given[y + 2], &given[y + 3],
+                              {mask == NULL, mask == NULL && given[4].present != 0}};
+    if (is_second && given[5].present != 0)
+        dynamic.dy_last.la_beta = &given[5];
+    for (size_t k = 0; k < 2 && mask != NULL && mask->count == 2; k++)
+        dynamic.dy_wants[k] = mask->booleans[k];
+    return dynamic;
+}
+
 static aclnnStatus plan_dynamic_quant(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments;
     const aclsimTensor *x = given[0].tensors;
-    const struct last last = quantized_of(given, 5, 6);
+    const struct dynamic dynamic = dynamic_of(call);
     (void)workspace_size;
-    SIM_TRY(check_quantized(&last, given, &given[8], SIM_TYPES_HALF));
+    if (call->argumentCount == 13 && given[7].present != 0)
+        SIM_TRY(sim_require_count(&given[7], 2));
+    SIM_TRY(check_quantized(&dynamic.dy_last, given, dynamic.dy_x, SIM_TYPES_HALF));
     SIM_TRY(sim_require_rank(&given[2], 1, 1));
-    for (size_t k = 0; k < 2 && (k == 0 || given[4].present != 0); k++) {
+    for (size_t k = 0; k < 2; k++) {
+        if (!dynamic.dy_wants[k])
+            continue;
         SIM_TRY(check_factor(&given[3 + k], given[2].tensors, SIM_TYPE(x->type)));
-        SIM_TRY(check_like(&given[6 + k], &given[0], ACL_INT8));
-        SIM_TRY(sim_require_type(&given[9 + k], SIM_TYPE(ACL_FLOAT)));
-        SIM_TRY(sim_require_shape(&given[9 + k], x->dims, x->rank - 1, "one number per line"));
+        SIM_TRY(check_like(&dynamic.dy_y[k], &given[0], ACL_INT8));
+        SIM_TRY(sim_require_type(&dynamic.dy_scales[k], SIM_TYPE(ACL_FLOAT)));
+        SIM_TRY(sim_require_shape(&dynamic.dy_scales[k], x->dims, x->rank - 1, "one number per line"));
     }
     return ACL_SUCCESS;
 }
@@ -268,20 +370,22 @@ static void quantize_lines(const double *values, const double *smooth, size_t co
 static aclError dynamic_quant(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
-    const struct last last = quantized_of(given, 5, 6);
+    const struct dynamic dynamic = dynamic_of(call);
     double *values, *means, *rstds, *smooth, *results, *scales;
     size_t count, period = (size_t)given[2].tensors->dims[0];
     if (is_empty(&given[0]))
         return ACL_SUCCESS;
-    SIM_TRY(load_rounded_sum(lists, given, &given[8], &values, &count));
-    SIM_TRY(compute(&last, values, lists, &means, &rstds));
-    for (size_t k = 0; k < 2 && (k == 0 || given[4].present != 0); k++) {
+    SIM_TRY(load_rounded_sum(lists, given, dynamic.dy_x, &values, &count));
+    SIM_TRY(compute(&dynamic.dy_last, values, lists, &means, &rstds));
+    for (size_t k = 0; k < 2; k++) {
+        if (!dynamic.dy_wants[k])
+            continue;
         SIM_TRY(sim_lists_load_or(lists, &given[3 + k], period, 1, &smooth));
         SIM_TRY(sim_lists_take(lists, count, &results));
         SIM_TRY(sim_lists_take(lists, count / period, &scales));
         quantize_lines(values, smooth, count, period, results, scales);
-        sim_lists_store(&given[6 + k], results);
-        sim_lists_store(&given[9 + k], scales);
+        sim_lists_store(&dynamic.dy_y[k], results);
+        sim_lists_store(&dynamic.dy_scales[k], scales);
     }
     return ACL_SUCCESS;
 }
@@ -289,6 +393,8 @@ static aclError dynamic_quant(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind dynamic_kind = {dynamic_quant};
 const struct sim_kernel sim_kernel_aclnnAddRmsNormDynamicQuant = {plan_dynamic_quant, sim_lists_run,
                                                                   (void *)&dynamic_kind, false};
+const struct sim_kernel sim_kernel_aclnnAddRmsNormDynamicQuantV2 = {plan_dynamic_quant, sim_lists_run,
+                                                                    (void *)&dynamic_kind, false};
 
 /* ---- AddLayerNorm: x1, x2, gamma, beta, bias, epsilon, additionalOutput, y, mean, rstd, x ---- */
 

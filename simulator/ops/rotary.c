@@ -1,6 +1,6 @@
-/* Rotary positions: ApplyRotaryPosEmb turns queries and keys in place by tables of cosines and sines;
- * RopeWithSinCosCache takes the position of each token, and finds cosines and sines in a cache. Both compute in float,
- * and round once. */
+/* Rotary positions: ApplyRotaryPosEmb turns queries and keys in place by tables of cosines and sines, InterleaveRope
+ * one tensor; RopeWithSinCosCache with V2 takes the position of each token, and finds cosines and sines in a cache. All
+ * compute in float, and round once. */
 #include "rotary.h"
 
 #include "base/fail.h"
@@ -148,8 +148,15 @@ const struct sim_kernel sim_kernel_aclnnApplyRotaryPosEmb = {sim_rotary_plan_app
 
 /* ---- RopeWithSinCosCache ---- */
 
-enum { POSITIONS, QUERY_IN, KEY_IN, CACHE, SECTIONS, HEAD_SIZE, IS_NEOX, QUERY_OUT, KEY_OUT };
+/* V2 also has a mode behind isNeoxStyle: how the columns of sections are arranged. */
+enum { POSITIONS, QUERY_IN, KEY_IN, CACHE, SECTIONS, HEAD_SIZE, IS_NEOX, CACHE_MODE, SECOND_ARGUMENTS = 10 };
 #define SECTION_COUNT 3
+
+/* Query and key. */
+static const aclsimArgument *outputs_of(const aclsimCall *call)
+{
+    return &call->arguments[call->argumentCount - 2];
+}
 
 /* Whether the cosines of a token belong to three positions; sections of size 0 mean one position. */
 static bool has_sections(const aclsimArgument *sections)
@@ -183,6 +190,8 @@ static aclnnStatus plan_cache(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *sections = &all[SECTIONS];
     const int64_t size = all[HEAD_SIZE].integer;
     (void)workspace_size;
+    SIM_ARGUMENT(call->argumentCount < SECOND_ARGUMENTS || all[CACHE_MODE].integer == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0", all[CACHE_MODE].name, all[CACHE_MODE].integer);
     SIM_TRY(sim_require_type(positions, SIM_TYPE(ACL_INT64)));
     SIM_TRY(sim_require_rank(positions, 1, 2));
     SIM_TRY(sim_require_types(&all[QUERY_IN], cache, SIM_TYPES_SINGLE));
@@ -199,7 +208,7 @@ static aclnnStatus plan_cache(const aclsimCall *call, uint64_t *workspace_size)
                  ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %s", positions->name, rank,
                  has_sections(sections) ? "3 lines, one per section" : "1");
     for (size_t i = 0; i < 2; i++) {
-        const aclsimArgument *in = &all[QUERY_IN + i], *out = &all[QUERY_OUT + i];
+        const aclsimArgument *in = &all[QUERY_IN + i], *out = &outputs_of(call)[i];
         SIM_TRY(sim_require_types(&all[QUERY_IN], in, SIM_TYPES_SINGLE));
         SIM_TRY(sim_require_types(&all[QUERY_IN], out, SIM_TYPES_SINGLE));
         SIM_TRY(sim_require_rank(in, 2, 2));
@@ -243,7 +252,7 @@ static void turn_token(const aclsimCall *call, size_t which, int64_t token, cons
 {
     const int64_t size = call->arguments[HEAD_SIZE].integer, columns = call->arguments[CACHE].tensors->dims[1];
     const enum sim_rotary mode = call->arguments[IS_NEOX].integer != 0 ? SIM_ROTARY_HALF : SIM_ROTARY_INTERLEAVE;
-    aclsimTensor from = *call->arguments[QUERY_IN + which].tensors, to = *call->arguments[QUERY_OUT + which].tensors;
+    aclsimTensor from = *call->arguments[QUERY_IN + which].tensors, to = *outputs_of(call)[which].tensors;
     const int64_t heads = from.dims[1] / size;
     float x[SIM_ROTARY_COLUMNS], y[SIM_ROTARY_COLUMNS];
     if (heads == 0)
@@ -288,3 +297,39 @@ static aclError run_cache(const aclsimCall *call)
 }
 
 const struct sim_kernel sim_kernel_aclnnRopeWithSinCosCache = {plan_cache, run_cache, NULL, false};
+const struct sim_kernel sim_kernel_aclnnRopeWithSinCosCacheV2 = {plan_cache, run_cache, NULL, false};
+
+/* ---- InterleaveRope: x, cos, sin, out. x is [B, N, S, D]; cosines and sines have one head, and S or 1 positions. The
+ * elements with even indices go before those with odd ones. ---- */
+
+#define INTERLEAVED_COLUMNS 64 /* the only size that a card accepts */
+
+static aclnnStatus plan_interleave(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *all = call->arguments, *x = &all[0];
+    aclsimTensor wanted = *x->tensors;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(x, &all[3], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_rank(x, 4, 4));
+    wanted.dims[3] = INTERLEAVED_COLUMNS;
+    SIM_TRY(sim_require_shape(x, wanted.dims, 4, "64 columns"));
+    SIM_TRY(sim_require_shape(&all[3], wanted.dims, 4, "that of x"));
+    wanted.dims[1] = 1;
+    for (size_t i = 1; i <= 2; i++) {
+        SIM_TRY(sim_require_same_type(&all[i], wanted.type, x->name));
+        SIM_TRY(sim_require_rank(&all[i], 4, 4));
+        if (i == 2 || all[i].tensors->dims[2] == 1)
+            wanted.dims[2] = all[1].tensors->dims[2];
+        SIM_TRY(sim_require_shape(&all[i], wanted.dims, 4, i == 1 ? "that of x with one head" : "that of cos"));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_interleave(const aclsimCall *call)
+{
+    const aclsimArgument *all = call->arguments;
+    sim_rotary_run(SIM_ROTARY_INTERLEAVED_HALF, all[3].tensors, all[0].tensors, all[1].tensors, all[2].tensors);
+    return ACL_SUCCESS;
+}
+
+const struct sim_kernel sim_kernel_aclnnInterleaveRope = {plan_interleave, run_interleave, NULL, false};

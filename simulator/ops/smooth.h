@@ -1,5 +1,5 @@
-/* Smooth activations that several operators share: Gelu, which is x times the normal distribution function, its
- * approximation with a hyperbolic tangent, the argument that selects one of the two, and slopes. */
+/* Activations that several operators share: Gelu, which is x times the normal distribution function, its approximation
+ * with a hyperbolic tangent, the argument that selects one of the two, and slopes; Relu, FastGelu and SiLU. */
 #ifndef OPS_SMOOTH_H
 #define OPS_SMOOTH_H
 
@@ -44,6 +44,21 @@ static inline double sim_swish_slope(double x, double beta)
 {
     double part = 1 / (1 + exp(-beta * x));
     return part + beta * x * part / (1 + exp(beta * x));
+}
+
+static inline double sim_relu(double x)
+{
+    return x <= 0 ? 0 : x;
+}
+
+static inline double sim_fast_gelu(double x)
+{
+    return x / (1 + exp(-1.702 * x));
+}
+
+static inline double sim_silu(double x)
+{
+    return x / (1 + exp(-x));
 }
 
 /* `approximate` is 0 or 1, or "none" or "tanh"; a text that is absent is "none". */

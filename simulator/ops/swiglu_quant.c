@@ -1,10 +1,12 @@
-/* SwiGlu with a quantised result: SwiGluQuant, and DequantSwigluQuant, whose input may be sums of integers. A row of x
- * is halved; one half, after SiLU, is multiplied by the other. A static result is value * scale + offset; a dynamic one
- * has a scale per row, after the values are multiplied by smoothing factors. Groups of rows have factors of their own.
- * Rows behind the last group are 0. All is computed in double. */
+/* SwiGlu with a quantised result: SwiGluQuant, and DequantSwigluQuant, whose input may be sums of integers; both also
+ * in V2. A row of x is halved; one half, after SiLU, is multiplied by the other. V2 of DequantSwigluQuant also has
+ * clipped forms (swiglu.h). A static result is value * scale + offset; a dynamic one has a scale per row, after the
+ * values are multiplied by smoothing factors. Groups of rows have factors of their own. Rows behind the last group are
+ * 0. All is computed in double. */
 #include "base/bytes.h"
 #include "packed.h"
 #include "report.h"
+#include "swiglu.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,16 +15,22 @@
 struct operands {
     const aclsimArgument *op_x, *op_weight_scale, *op_row_scale, *op_bias; /* the last three may be NULL */
     const aclsimArgument *op_factor, *op_offset, *op_groups, *op_left, *op_mode, *op_y, *op_scale;
+    const aclsimArgument *op_type, *op_group_type, *op_form; /* of V2, which has one of the last two; or NULL */
     bool op_counts; /* groups are counts of rows; otherwise, they are the ends of the groups */
 };
 
-/* x, smoothScales, offsets, groupIndex, activateLeft, quantMode, yOut, scaleOut; DequantSwigluQuant also has
- * weightScale, activationScale and bias behind x. */
+/* How many arguments the versions have, and what follows quantMode in the last one. */
+enum { SECOND = 10, DEQUANT = 11, SECOND_DEQUANT = 18 };
+enum { TYPE, ROUND, DIM, FORM, LIMIT, ALPHA, BIAS };
+
+/* x, smoothScales, offsets, groupIndex, activateLeft, quantMode, in V2 also groupListType and dstType, yOut, scaleOut;
+ * DequantSwigluQuant also has weightScale, activationScale and bias behind x, and in V2 dstType, roundMode,
+ * activateDim, swigluMode, clampLimit, gluAlpha and gluBias behind quantMode. */
 static struct operands operands_of(const aclsimCall *call)
 {
-    const aclsimArgument *given = call->arguments;
-    const bool dequantises = call->argumentCount == 11;
-    struct operands operands = {.op_x = given, .op_counts = dequantises};
+    const aclsimArgument *given = call->arguments, *outs = given + call->argumentCount - 2;
+    const bool dequantises = call->argumentCount == DEQUANT || call->argumentCount == SECOND_DEQUANT;
+    struct operands operands = {.op_x = given, .op_counts = dequantises, .op_y = outs, .op_scale = &outs[1]};
     if (dequantises) {
         operands.op_weight_scale = &given[1];
         operands.op_row_scale = &given[2];
@@ -34,9 +42,59 @@ static struct operands operands_of(const aclsimCall *call)
     operands.op_groups = &given[3];
     operands.op_left = &given[4];
     operands.op_mode = &given[5];
-    operands.op_y = &given[6];
-    operands.op_scale = &given[7];
+    if (call->argumentCount == SECOND) {
+        operands.op_group_type = &given[6];
+        operands.op_type = &given[7];
+        operands.op_counts = given[6].integer == 1;
+    } else if (call->argumentCount == SECOND_DEQUANT) {
+        operands.op_type = &given[6 + TYPE];
+        operands.op_form = &given[6];
+    }
     return operands;
+}
+
+/* The halves of a row. */
+static struct sim_swiglu form_of(const struct operands *operands)
+{
+    const aclsimArgument *form = operands->op_form;
+    struct sim_swiglu swiglu = {.sw_left = operands->op_left->integer != 0};
+    if (form == NULL || form[FORM].integer == 0)
+        return swiglu;
+    return (struct sim_swiglu){.sw_left = form[FORM].integer == 1 || swiglu.sw_left,
+                               .sw_interleaved = form[FORM].integer == 1,
+                               .sw_clipped = true,
+                               .sw_limit = form[LIMIT].number,
+                               .sw_alpha = form[ALPHA].number,
+                               .sw_bias = form[BIAS].number};
+}
+
+/* The arguments that only V2 has. */
+static aclnnStatus check_second(const struct operands *operands)
+{
+    const aclsimArgument *type = operands->op_type, *form = operands->op_form, *groups = operands->op_group_type;
+    uint32_t dim;
+    if (type == NULL)
+        return ACL_SUCCESS;
+    if (type->integer != ACL_INT8)
+        sim_report_number(type->name, ACL_INT8);
+    SIM_ARGUMENT(type->integer == ACL_INT8, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %d, int8", type->name,
+                 type->integer, (int)ACL_INT8);
+    SIM_ARGUMENT(groups == NULL || groups->integer == 0 || groups->integer == 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0 or 1", groups->name, groups->integer);
+    if (form == NULL)
+        return ACL_SUCCESS;
+    if (form[ROUND].present != 0 && strcmp(form[ROUND].text, "rint") != 0)
+        sim_report_text(form[ROUND].name, "rint");
+    SIM_ARGUMENT(form[ROUND].present == 0 || strcmp(form[ROUND].text, "rint") == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is \"%s\", expected rint", form[ROUND].name, form[ROUND].text);
+    SIM_TRY(sim_require_dim(&form[DIM], operands->op_x->tensors->rank, &dim));
+    SIM_ARGUMENT(dim == operands->op_x->tensors->rank - 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected the last dimension of x", form[DIM].name, form[DIM].integer);
+    SIM_ARGUMENT(form[FORM].integer >= 0 && form[FORM].integer <= 2, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0 to 2", form[FORM].name, form[FORM].integer);
+    SIM_ARGUMENT(form[FORM].integer == 0 || form[LIMIT].number > 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %g, expected a number above 0", form[LIMIT].name, form[LIMIT].number);
+    return ACL_SUCCESS;
 }
 
 /* A mode that is absent is "static". */
@@ -94,9 +152,10 @@ static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
     aclsimTensor half = *operands.op_x->tensors;
     bool dynamic;
     (void)workspace_size;
-    SIM_TRY(sim_require_type(operands.op_x, operands.op_counts ? SIM_TYPES_HALF | SIM_TYPE(ACL_INT32)
-                                                               : SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_type(operands.op_x, operands.op_bias != NULL ? SIM_TYPES_HALF | SIM_TYPE(ACL_INT32)
+                                                                     : SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_rank(operands.op_x, 2, SIM_RANK));
+    SIM_TRY(check_second(&operands));
     SIM_TRY(find_mode(operands.op_mode, &dynamic));
     int64_t *last = &half.dims[half.rank - 1];
     SIM_ARGUMENT(*last % 2 == 0, ACLNN_ERR_PARAM_INVALID, "the last dimension of %s is %" PRId64
@@ -138,6 +197,7 @@ static double number_at(const struct numbers *numbers, size_t group, size_t colu
 
 struct job {
     struct operands jo_operands;
+    struct sim_swiglu jo_form;
     struct numbers jo_weight, jo_bias, jo_factor, jo_offset;
     double *jo_rows; /* a factor per row, or NULL */
     size_t jo_half;
@@ -155,12 +215,12 @@ static double dequantise(const struct job *job, const double *row, size_t number
 /* Computes one row; returns the scale of a dynamic one. */
 static double run_row(const struct job *job, const double *row, size_t number, size_t group, bool dynamic, double *to)
 {
-    const bool left = job->jo_operands.op_left->integer != 0;
     for (size_t k = 0; k < job->jo_half; k++) {
-        const double one = dequantise(job, row, number, group, k);
-        const double other = dequantise(job, row, number, group, k + job->jo_half);
-        const double active = left ? one : other, passive = left ? other : one;
-        to[k] = active / (1 + exp(-active)) * passive * number_at(&job->jo_factor, group, k, 1);
+        size_t active, passive;
+        sim_swiglu_places(&job->jo_form, k, job->jo_half, &active, &passive);
+        const double value = sim_swiglu_value(&job->jo_form, dequantise(job, row, number, group, active),
+                                              dequantise(job, row, number, group, passive));
+        to[k] = value * number_at(&job->jo_factor, group, k, 1);
     }
     if (dynamic)
         return sim_packed_quantize(to, job->jo_half, INT8_MAX);
@@ -193,6 +253,7 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
     SIM_TRY(find_mode(operands->op_mode, &dynamic));
     if (rows == 0 || width == 0)
         return ACL_SUCCESS;
+    job.jo_form = form_of(operands);
     job.jo_half = width / 2;
     job.jo_early = operands->op_bias != NULL && operands->op_bias->present != 0 &&
                    operands->op_bias->tensors->type == ACL_INT32;
@@ -218,3 +279,5 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind kind = {run};
 const struct sim_kernel sim_kernel_aclnnSwiGluQuant = {plan, sim_lists_run, (void *)&kind, false};
 const struct sim_kernel sim_kernel_aclnnDequantSwigluQuant = {plan, sim_lists_run, (void *)&kind, false};
+const struct sim_kernel sim_kernel_aclnnSwiGluQuantV2 = {plan, sim_lists_run, (void *)&kind, false};
+const struct sim_kernel sim_kernel_aclnnDequantSwigluQuantV2 = {plan, sim_lists_run, (void *)&kind, false};

@@ -49,5 +49,8 @@ extern struct sim_row sim_op_lstm_grad_row;   /* ops/recurrent_backward.c: x, w,
 extern struct sim_row sim_op_gru_grad_row;    /* x, weight_input, weight_hidden, init_h, h, dy, dh, update, reset, new,
                                                  hidden_new, gates, dw_input, dw_hidden, db_input, db_hidden, dx,
                                                  dh_prev */
+extern struct sim_row sim_op_iou_row;         /* ops/boxes.c: bboxes, gtboxes, mode, eps, aligned, overlap */
+extern struct sim_row sim_op_box_encode_row;  /* anchor_box, ground_truth_box, means, stds, delats */
+extern struct sim_row sim_op_box_decode_row;  /* rois, deltas, means, stds, max_shape, wh_ratio_clip, bboxes */
 
 #endif

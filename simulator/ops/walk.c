@@ -283,6 +283,14 @@ static bool is_contiguous(const aclsimTensor *tensor)
     return true;
 }
 
+aclsimTensor sim_walk_plain(void *data, aclDataType type, const int64_t *dims, uint32_t rank)
+{
+    aclsimTensor tensor = {.data = data, .type = type, .rank = rank};
+    memcpy(tensor.dims, dims, rank * sizeof *dims);
+    set_strides(&tensor, 1);
+    return tensor;
+}
+
 aclsimTensor sim_walk_part(const aclsimTensor *tensor, const int64_t *dims)
 {
     aclsimTensor part = *tensor;

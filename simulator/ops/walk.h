@@ -80,6 +80,9 @@ static inline void sim_walk_advance(aclsimTensor *view, int64_t elements)
  * tensor. */
 aclsimTensor sim_walk_fold(const aclsimTensor *line, const aclsimTensor *shape);
 
+/* A contiguous tensor of this shape. */
+aclsimTensor sim_walk_plain(void *data, aclDataType type, const int64_t *dims, uint32_t rank);
+
 /* The first part of a tensor, with these dimensions: contiguous if the tensor is, otherwise with its strides. */
 aclsimTensor sim_walk_part(const aclsimTensor *tensor, const int64_t *dims);
 

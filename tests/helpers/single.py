@@ -125,7 +125,7 @@ class Single:
             self.npu.stream,
         )
 
-    def run(self, op_type, inputs, shape, kind, **values):
+    def run(self, op_type, inputs, shape, kind, /, **values):
         """Run an operator with one output and return it."""
         out = self.take(shape, kind)
         assert self.call(op_type, inputs, [out], **values) == 0, acl.get_recent_err_msg()

@@ -186,6 +186,9 @@ enum sim_op_own {
     SIM_OWN_GRU_GRAD,
     SIM_OWN_BATCH_NORM,
     SIM_OWN_CDIST_GRAD,
+    SIM_OWN_IOU,
+    SIM_OWN_BOX_ENCODE,
+    SIM_OWN_BOX_DECODE,
     SIM_OWN_COUNT,
 };
 /* Indexed by sim_op_own; set by simulator.c before any call. */

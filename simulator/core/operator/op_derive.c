@@ -424,3 +424,33 @@ aclError sim_op_derive_approximation(const struct sim_op_request *request, int64
     *count = 1;
     return ACL_SUCCESS;
 }
+
+/* ConfusionTransposeD(x; perm, shape, transpose_first): the shape, permuted if the permutation is the second step. */
+aclError sim_op_derive_confused_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t perm[SIM_DIMS_MAX], shape[SIM_DIMS_MAX], is_first;
+    uint32_t rank;
+    SIM_TRY(sim_op_integers(request, "perm", perm, &rank));
+    SIM_TRY(sim_op_integers(request, "shape", shape, count));
+    SIM_TRY(sim_op_find_integer(request, "transpose_first", 0, &is_first));
+    for (uint32_t i = 0; i < *count; i++) {
+        if (is_first == 0 && (rank != *count || perm[i] < 0 || perm[i] >= *count))
+            return refuse(request, "perm does not list the dimensions of shape");
+        numbers[i] = shape[is_first != 0 ? i : (uint32_t)perm[i]];
+    }
+    return ACL_SUCCESS;
+}
+
+/* Iou(bboxes, gtboxes; aligned = false): a row for each true box, and a column for each of the others. */
+aclError sim_op_derive_overlap_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *boxes = &request->rq_tensors[0], *others = &request->rq_tensors[1];
+    int64_t is_aligned;
+    SIM_TRY(sim_op_find_integer(request, "aligned", 0, &is_aligned));
+    if (boxes->ot_rank != 2 || others->ot_rank != 2)
+        return refuse(request, "boxes do not have 2 dimensions");
+    *count = 2;
+    numbers[0] = others->ot_dims[0];
+    numbers[1] = is_aligned != 0 ? 1 : boxes->ot_dims[0];
+    return ACL_SUCCESS;
+}

@@ -107,6 +107,8 @@ aclError sim_op_derive_last_number(const struct sim_op_request *request, int64_t
 aclError sim_op_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_selected_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_confused_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_overlap_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 /* Windows over the height and width of images. */
 aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
