@@ -249,7 +249,7 @@ static aclnnStatus check_quantized(const struct last *last, const aclsimArgument
 }
 
 /* AddRmsNormQuant: x1, x2, gamma, scales1, scales2, zeroPoints1, zeroPoints2, in V2 also beta, axis, epsilon, divMode,
- * y1, y2, x, in V2 also rmsNormOut. `rest` is what follows zeroPoints2 and beta. */
+ * y1, y2, x, in V2 also rmsNormOut, which has no bias. `rest` is what follows zeroPoints2 and beta. */
 struct quant {
     struct last qu_last;
     const aclsimArgument *qu_rest, *qu_normal; /* qu_normal NULL: V1 */
@@ -288,12 +288,20 @@ static aclError quant(const aclsimCall *call, struct sim_lists *lists)
 {
     const struct quant quant = quant_of(call);
     const aclsimArgument *given = call->arguments, *rest = quant.qu_rest;
-    double *values, *means, *rstds, *scales, *zeros, *results;
+    struct last unbiased = quant.qu_last;
+    double *values, *means, *rstds, *beta, *scales, *zeros, *results;
     size_t count, period = sim_slices_extent(given[2].tensors, 0, given[2].tensors->rank);
     if (is_empty(&given[0]))
         return ACL_SUCCESS;
+    unbiased.la_beta = NULL;
     SIM_TRY(load_rounded_sum(lists, given, &rest[5], &values, &count));
-    SIM_TRY(compute(&quant.qu_last, values, lists, &means, &rstds));
+    SIM_TRY(compute(&unbiased, values, lists, &means, &rstds));
+    if (quant.qu_normal != NULL) {
+        sim_lists_store(quant.qu_normal, values);
+        SIM_TRY(sim_lists_load_or(lists, &given[7], period, 0, &beta));
+        for (size_t i = 0; i < count; i++)
+            values[i] += beta[i % period];
+    }
     for (size_t k = 0; k < 2 && given[3 + k].present != 0; k++) {
         SIM_TRY(sim_lists_load(lists, &given[3 + k], &scales));
         SIM_TRY(sim_lists_load_or(lists, &given[5 + k], period, 0, &zeros));
@@ -304,8 +312,6 @@ static aclError quant(const aclsimCall *call, struct sim_lists *lists)
         }
         sim_lists_store(&rest[3 + k], results);
     }
-    if (quant.qu_normal != NULL)
-        sim_lists_store(quant.qu_normal, values);
     return ACL_SUCCESS;
 }
 
