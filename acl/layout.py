@@ -27,6 +27,8 @@ FILES = (
     "share/cmake/ascendcl/ascendcl-config.cmake",
     "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "tools/gdb/acl_gdb.py",
+    "tools/profiler/bin/msprof",
+    "tools/profiler/profiler_tool/analysis/msprof/msprof.py",
 )
 # The parts of older releases, each with headers and libraries.
 PARTS = ("acllib", "atc", "compiler", "fwkacllib", "opp", "runtime")
@@ -121,6 +123,7 @@ def _write(home: Path, libraries: Path, target: Path) -> None:
     for name in FILES:  # version.info first: it marks the directory as ours
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(target / name, (home / name).read_bytes())
+        shutil.copymode(home / name, target / name)
     for name, folder in zip(FOLDERS, (home / "include", libraries)):
         with files.beside(target / name) as fresh:
             shutil.copytree(folder, Path(fresh, "new"))

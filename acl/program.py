@@ -46,7 +46,10 @@ def environment(settings: Mapping[str, str], backend: str = "sim", record: Optio
         raise ValueError("--backend npu: no toolkit was found; set ACL_TOOLKIT=<toolkit directory>")
     if backend == "npu":
         result["ACL_TOOLKIT"] = home
-    for name, path in (("LD_LIBRARY_PATH", os.path.join(home, "lib64")), ("PYTHONPATH", os.path.dirname(_lib.HOME))):
+    first = {"LD_LIBRARY_PATH": os.path.join(home, "lib64"), "PYTHONPATH": os.path.dirname(_lib.HOME)}
+    if backend == "sim":
+        first["PATH"] = os.path.join(home, "tools", "profiler", "bin")  # msprof, which exports profiles
+    for name, path in first.items():
         result[name] = os.pathsep.join(filter(None, (path, os.environ.get(name))))
     if record is not None:
         result["ACL_RECORD_CALLS"] = os.path.abspath(record)

@@ -31,8 +31,8 @@ case "${LD_LIBRARY_PATH:-}:" in
     *) export LD_LIBRARY_PATH="$ASCEND_HOME_PATH/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
 esac
 case "${PATH:-}:" in
-    "$ASCEND_HOME_PATH/bin:"*) ;;
-    *) export PATH="$ASCEND_HOME_PATH/bin${PATH:+:$PATH}" ;;
+    "$ASCEND_HOME_PATH/bin:$ASCEND_HOME_PATH/tools/profiler/bin:"*) ;;
+    *) export PATH="$ASCEND_HOME_PATH/bin:$ASCEND_HOME_PATH/tools/profiler/bin${PATH:+:$PATH}" ;;
 esac
 case "${CMAKE_PREFIX_PATH:-}:" in
     "$ASCEND_HOME_PATH:"*) ;;

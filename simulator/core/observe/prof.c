@@ -47,6 +47,7 @@ static char *directory;        /* of the session, or set by aclprofSetConfig bef
 static struct sim_prof_plan running;
 static FILE *file;             /* NULL: nothing is collected */
 static char trace[ACL_DUMP_MAX_FILE_PATH_LENGTH + 128]; /* its path */
+static struct sim_prof_clocks begun;
 static uint64_t written, limit = UINT64_MAX;
 static uint32_t sessions;      /* sessions so far, to give each its own directory */
 
@@ -143,26 +144,30 @@ static void time_task(const struct sim_run *run, const struct sim_task *task, co
 {
     (void)argument;
     uint64_t start = watched->wd_start, end = watched->wd_end;
-    char arguments[64];
-    snprintf(arguments, sizeof arguments, "\"task\":%u,\"thread\":%u", (uint32_t)run->rn_ticket, task->ta_thread);
+    uint64_t submitted = sim_prof_time_submitted(run->rn_stream, run->rn_ticket);
+    char arguments[96];
+    int length = snprintf(arguments, sizeof arguments, "\"task\":%u,\"thread\":%u", (uint32_t)run->rn_ticket,
+                          task->ta_thread);
+    if (submitted != 0)
+        snprintf(arguments + length, sizeof arguments - (size_t)length, ",\"submitted\":%" PRIu64 ".%03u",
+                 submitted / 1000, (unsigned)(submitted % 1000));
     sim_prof_write_run(SIM_PROF_TASKS, run,
                        &(struct sim_prof_event){.pe_name = task->ta_op->op_name, .pe_start = start,
                                                 .pe_end = end > start ? end : start + 1, .pe_arguments = arguments,
                                                 .pe_category = sim_capture_task_names[task->ta_op->op_kind]});
 }
 
-static const struct sim_watcher times = {.wt_finish = time_task};
+static const struct sim_watcher times = {.wt_submit = sim_prof_time_submit, .wt_finish = time_task};
 
 /* Creates the directory and the file of a session. `turn` is held. */
 static aclError begin(const struct sim_prof_plan *plan)
 {
     char *path = trace;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     const char *base = directory != NULL ? directory : ".";
-    int length = snprintf(path, sizeof trace, "%s/PROF_%lld_%d_%u", base, (long long)now.tv_sec, (int)getpid(),
-                          ++sessions);
-    bool made = sim_output_base(base) && sim_output_base(path);
+    begun = sim_prof_time_clocks();
+    int length = snprintf(path, sizeof trace, "%s/PROF_%" PRIu64 "_%d_%u", base, begun.cl_real / 1000000000u,
+                          (int)getpid(), ++sessions);
+    bool made = sim_output_base(base) && sim_output_base(path) && sim_prof_time_write_start(path, &begun);
     if (made) {
         snprintf(path + length, sizeof trace - (size_t)length, "/trace.json");
         file = sim_output_open(path);
@@ -189,11 +194,14 @@ static bool end(void)
         return true;
     sim_watcher_set(&times, false);
     atomic_store_explicit(&collected, 0, memory_order_release);
-    fputs("\n]}\n", file);
+    fputs("\n],", file);
+    sim_prof_time_write(file, &begun);
+    fputs("}\n", file);
     bool whole = sim_output_close(file);
     int reason = errno;
     file = NULL;
     sim_prof_forget_spans();
+    sim_prof_time_forget();
     errno = reason;
     return whole;
 }
@@ -557,6 +565,7 @@ void sim_prof_after_fork(void)
     limit = UINT64_MAX;
     atomic_store(&collected, 0);
     sim_table_empty(&configs);
+    sim_prof_time_after_fork();
     sim_prof_mark_after_fork();
     sim_prof_subscribe_after_fork();
 }

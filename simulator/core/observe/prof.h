@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/object.h"
 #include "engine/engine.h"
+#include <stdio.h>
 
 /* What is collected: ACL_PROF_* bits, on some devices. */
 struct sim_prof_plan {
@@ -65,6 +66,27 @@ struct sim_prof_event {
 void sim_prof_write(uint64_t bits, const struct sim_prof_event *event);
 /* The same for an event in a stream. */
 void sim_prof_write_run(uint64_t bits, const struct sim_run *run, struct sim_prof_event *event);
+
+/* ---- the times of a session (prof_time.c) ---- */
+
+/* One moment on three clocks, in nanoseconds. The trace has the monotonic one, other tools have the others. */
+struct sim_prof_clocks {
+    uint64_t cl_real, cl_monotonic, cl_raw;
+};
+
+struct sim_prof_clocks sim_prof_time_clocks(void); /* now */
+/* Writes host/start_info into the directory of a session, where frameworks that trace the raw clock find the date of
+ * its zero. False, with errno, on failure. */
+bool sim_prof_time_write_start(const char *directory, const struct sim_prof_clocks *begun);
+/* Writes the clocks at the begin of a session and now, as a member of the trace. */
+void sim_prof_time_write(FILE *file, const struct sim_prof_clocks *begun);
+
+/* A watcher's wt_submit, while tasks are collected. */
+void sim_prof_time_submit(const struct sim_stream *stream, uint64_t ticket, const struct sim_task *task);
+/* When the task of this ticket was submitted; 0: unknown. Forgets the tasks before it. */
+uint64_t sim_prof_time_submitted(const struct sim_stream *stream, uint64_t ticket);
+void sim_prof_time_forget(void); /* called when the session has ended */
+void sim_prof_time_after_fork(void);
 
 /* ---- marks of the program (prof_mark.c) ---- */
 
