@@ -458,12 +458,6 @@ def test_an_aclnn_operator_with_attributes_is_no_type(op_type, single):
     refused(single.call(op_type, [single.give(A)], [single.take((2, 3), "f4")]), 100024, words)
 
 
-def test_an_operator_that_finds_the_size_of_its_output_is_no_type(single):
-    given = [single.give(A), single.give(A > 0)]
-    words = "MaskedSelect finds the size of its output when it runs"
-    refused(single.call("MaskedSelect", given, [single.take((6,), "f4")]), 100024, words)
-
-
 @pytest.mark.needs_sim
 def test_a_kernel_of_the_users_goes_before_the_type(single):
     @acl.sim.kernel("MaxPool")

@@ -10,6 +10,7 @@
 #include "indices.h"
 #include "operator/row.h"
 #include "require.h"
+#include "tables.h"
 #include "update.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -346,3 +347,30 @@ static aclError run_selection(const aclsimCall *call)
 
 const struct sim_kernel sim_kernel_aclnnIndex = {plan_selection, run_selection, NULL, false},
                         sim_kernel_aclnnIndexPutImpl = {plan_selection, run_selection, NULL, false};
+
+/* ---- the single operator IndexPutV2: y, indices, value, accumulate, x; y begins as a copy of x ---- */
+
+enum { START = ACCUMULATE + 1 };
+
+static aclnnStatus plan_copied(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimTensor *y = call->arguments[SELF].tensors;
+    SIM_TRY(sim_require_same_type(&call->arguments[START], y->type, "y"));
+    SIM_TRY(sim_require_shape(&call->arguments[START], y->dims, y->rank, "that of y"));
+    return plan_selection(call, workspace_size);
+}
+
+static aclError run_copied(const aclsimCall *call)
+{
+    sim_walk_copy(call->arguments[SELF].tensors, call->arguments[START].tensors);
+    return run_selection(call);
+}
+
+static const struct sim_kernel put_kernel = {plan_copied, run_copied, NULL, false};
+static const struct sim_parameter put_parameters[] = {
+    {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},         {"indices", ACLSIM_TENSOR_LIST, ACLSIM_IN, false},
+    {"value", ACLSIM_TENSOR, ACLSIM_IN, false},      {"accumulate", ACLSIM_INTEGER, 0, false},
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+};
+
+struct sim_row sim_op_index_put_row = SIM_ROW("IndexPutV2", SIM_TASK_VECTOR, put_parameters, &put_kernel);

@@ -1,5 +1,8 @@
 /* Gradients of normalizations of the last dimensions: LayerNorm, RmsNorm, and those of a sum of two tensors. */
 #include "slices.h"
+#include "tables.h"
+
+#include <math.h>
 
 /* Checks tensors of the input's type and shape. */
 static aclnnStatus check_like(const aclsimArgument *given, const size_t *places, size_t count,
@@ -167,3 +170,63 @@ static aclError differentiate(const aclsimCall *call, struct sim_lists *lists, c
 GRADIENT(RmsNormGrad, rms_places)
 GRADIENT(AddLayerNormGrad, add_places)
 GRADIENT(DeepNormGrad, deep_places)
+
+/* ---- the single operator LayerNormGrad: dy, x, variance, mean, gamma, pd_x, pd_gamma, pd_beta ----
+ *
+ * It has no epsilon, and so the variance alone gives rstd; a variance of 0 counts as the least one. */
+
+#define VARIANCE_LEAST 1e-12
+
+static aclnnStatus plan_variance(const aclsimCall *call, uint64_t *workspace_size)
+{
+    static const size_t alike[] = {0, 5}, numbers[] = {2, 3}, scales[] = {4, 6, 7};
+    const aclsimArgument *given = call->arguments, *x = &given[1], *gamma = &given[4];
+    const aclsimTensor *input = x->tensors, *scale = gamma->tensors;
+    const uint64_t types = SIM_TYPE(input->type) | SIM_TYPE(ACL_FLOAT);
+    (void)workspace_size;
+    SIM_TRY(check_like(given, alike, sizeof alike / sizeof *alike, x));
+    SIM_TRY(sim_require_gamma(gamma, x));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        SIM_TRY(sim_require_type(&given[numbers[i]], types));
+        SIM_TRY(sim_require_numbers(&given[numbers[i]], input, input->rank - scale->rank));
+    }
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        SIM_TRY(sim_require_type(&given[scales[i]], types));
+        SIM_TRY(sim_require_shape(&given[scales[i]], scale->dims, scale->rank, "that of gamma"));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_variance(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *input = given[1].tensors;
+    const uint32_t rows = input->rank - given[4].tensors->rank;
+    const struct sim_slices slices = sim_slices_of_rows(input, rows);
+    const struct sim_gradient_arguments arguments = {&given[0], &given[3], &given[2], &given[4], rows};
+    struct sim_gradient gradient = {.gr_output = NULL};
+    double *values, *rstds;
+    SIM_TRY(sim_lists_load(lists, &given[1], &values));
+    SIM_TRY(sim_gradient_load(&slices, &arguments, values, lists, &gradient));
+    SIM_TRY(sim_lists_take(lists, slices.sl_count, &rstds));
+    for (size_t i = 0; i < slices.sl_count; i++)
+        rstds[i] = 1 / sqrt(fmax(gradient.gr_rstds[i], VARIANCE_LEAST));
+    gradient.gr_rstds = rstds;
+    SIM_TRY(sim_gradient_run(&slices, &gradient, lists));
+    sim_lists_store(&given[5], gradient.gr_output);
+    sim_lists_store(&given[6], gradient.gr_weights);
+    sim_lists_store(&given[7], gradient.gr_biases);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind variance_kind = {run_variance};
+static const struct sim_kernel variance_kernel = {plan_variance, sim_lists_run, (void *)&variance_kind, true};
+static const struct sim_parameter variance_parameters[] = {
+    {"dy", ACLSIM_TENSOR, ACLSIM_IN, false},        {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"variance", ACLSIM_TENSOR, ACLSIM_IN, false},  {"mean", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"gamma", ACLSIM_TENSOR, ACLSIM_IN, false},     {"pd_x", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    {"pd_gamma", ACLSIM_TENSOR, ACLSIM_OUT, false}, {"pd_beta", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_layer_norm_grad_row =
+    SIM_ROW("LayerNormGrad", SIM_TASK_VECTOR, variance_parameters, &variance_kernel);

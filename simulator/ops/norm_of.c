@@ -5,6 +5,7 @@
 #include "line.h"
 #include "reduce.h"
 #include "require.h"
+#include "tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,24 +51,25 @@ static enum norm norm_of(double order)
                                 : NORM_POWERS;
 }
 
-/* Both schemas begin with self, the order, the dimensions and whether these are kept. */
 #define NORM(fold, map, end, ...)                                                                                      \
     {                                                                                                                  \
-        fold, SIM_TYPES_SINGLE, .re_map = (map), .re_end = (end), .re_option = 1, .re_dims = 2, .re_keeps = 3,         \
-                                __VA_ARGS__                                                                            \
+        fold, SIM_TYPES_SINGLE, .re_map = (map), .re_end = (end), __VA_ARGS__                                          \
     }
-#define NORMS(...)                                                                                                     \
+#define NORMS(root_of_squares, root_of_powers, ...)                                                                    \
     {                                                                                                                  \
         [NORM_COUNT] = NORM(SIM_FOLD_SUM, presence, same, __VA_ARGS__),                                                \
         [NORM_SIZES] = NORM(SIM_FOLD_SUM, size, same, __VA_ARGS__),                                                    \
-        [NORM_EUCLIDEAN] = NORM(SIM_FOLD_SUM, square, square_root, __VA_ARGS__),                                       \
+        [NORM_EUCLIDEAN] = NORM(SIM_FOLD_SUM, square, root_of_squares, __VA_ARGS__),                                   \
         [NORM_GREATEST] = NORM(SIM_FOLD_GREATEST, size, not_negative, __VA_ARGS__),                                    \
         [NORM_LEAST] = NORM(SIM_FOLD_LEAST, size, same, __VA_ARGS__),                                                  \
-        [NORM_POWERS] = NORM(SIM_FOLD_SUM, power, root, __VA_ARGS__),                                                  \
+        [NORM_POWERS] = NORM(SIM_FOLD_SUM, power, root_of_powers, __VA_ARGS__),                                        \
     }
 
-static const struct sim_reduction norms_by_order[] = NORMS(.re_casts = true, .re_out = 4),
-                                  vector_norms[] = NORMS(.re_type = 4, .re_out = 5);
+/* Both schemas begin with self, the order, the dimensions and whether these are kept. */
+#define PLACES .re_option = 1, .re_dims = 2, .re_keeps = 3
+
+static const struct sim_reduction norms_by_order[] = NORMS(square_root, root, PLACES, .re_casts = true, .re_out = 4),
+                                  vector_norms[] = NORMS(square_root, root, PLACES, .re_type = 4, .re_out = 5);
 
 static aclsimCall with_order(const aclsimCall *call)
 {
@@ -104,6 +106,41 @@ static aclError run_norm(const aclsimCall *call)
 
 const struct sim_kernel sim_kernel_aclnnNorm = {plan_norm, run_norm, (void *)norms_by_order, false},
                         sim_kernel_aclnnLinalgVectorNorm = {plan_vector_norm, run_norm, (void *)vector_norms, false};
+
+/* ---- the single operator LpNormReduceV2: x, axes, keepdim, p, y. It leaves the root to another operator, and orders
+ * beyond 32 bits are infinite. ---- */
+
+static const struct sim_reduction powers_by_order[] = NORMS(same, same, .re_dims = 1, .re_keeps = 2, .re_option = 3,
+                                                            .re_out = 4);
+
+static aclsimCall with_power(const aclsimCall *call)
+{
+    const double order = call->arguments[3].number;
+    const double wanted = order > INT32_MAX ? INFINITY : order <= INT32_MIN ? -INFINITY : order;
+    aclsimCall chosen = *call;
+    chosen.userData = (void *)&powers_by_order[norm_of(wanted)];
+    return chosen;
+}
+
+static aclnnStatus plan_powers(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimCall chosen = with_power(call);
+    return sim_reduction_plan(&chosen, workspace_size);
+}
+
+static aclError run_powers(const aclsimCall *call)
+{
+    const aclsimCall chosen = with_power(call);
+    return sim_reduction_run(&chosen);
+}
+
+static const struct sim_kernel powers_kernel = {plan_powers, run_powers, NULL, false};
+static const struct sim_parameter powers_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, {"axes", ACLSIM_INTEGERS, 0, false}, {"keepdim", ACLSIM_INTEGER, 0, false},
+    {"p", ACLSIM_NUMBER, 0, false},         {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_norm_powers_row = SIM_ROW("LpNormReduceV2", SIM_TASK_VECTOR, powers_parameters, &powers_kernel);
 
 /* ---- Renorm (self, p, dim, maxNorm, out): slices whose norm is greater than maxNorm are scaled to it ---- */
 

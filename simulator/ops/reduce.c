@@ -465,6 +465,8 @@ double sim_reduction_option(const aclsimArgument *option)
     union sim_block_values value;
     if (option->kind == ACLSIM_INTEGER)
         return (double)option->integer;
+    if (option->kind == ACLSIM_NUMBER)
+        return option->number;
     sim_element_load(&value, SIM_CLASS_DOUBLE, option->scalars->value, option->scalars->type, 0, 1);
     return value.bv_doubles[0];
 }

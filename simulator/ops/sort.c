@@ -179,7 +179,7 @@ ORDER(Sort, SORTED | SIM_TYPES_BOOL, .or_dim = 2, .or_descending = 3, .or_values
 /* self, k, dim, largest, sorted, valuesOut, indicesOut; the elements are always sorted */
 ORDER(Topk, SELECTED, .or_count = 1, .or_dim = 2, .or_descending = 3, .or_values = 5, .or_indices = 6)
 
-/* The single operator differs in the type of its indices: x, k, dim, largest, sorted, values, indices. */
+/* Single operators differ in the type of their indices: x, k, dim, largest, sorted, values, indices. */
 static const struct order order_of_single = {SELECTED, .or_count = 1, .or_dim = 2, .or_descending = 3, .or_values = 5,
                                              .or_indices = 6, .or_narrow = true};
 static const struct sim_kernel top_k_kernel = {plan_sort, run_sort, (void *)&order_of_single, false};
@@ -191,3 +191,14 @@ static const struct sim_parameter top_k_parameters[] = {
 };
 
 struct sim_row sim_op_top_k_row = SIM_ROW("TopK", SIM_TASK_VECTOR, top_k_parameters, &top_k_kernel);
+
+static const struct order order_of_all = {SORTED | SIM_TYPES_BOOL, .or_dim = 2, .or_descending = 3, .or_values = 4,
+                                          .or_indices = 5, .or_narrow = true};
+static const struct sim_kernel sort_kernel = {plan_sort, run_sort, (void *)&order_of_all, false};
+static const struct sim_parameter sort_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},   {"stable", ACLSIM_INTEGER, 0, false},
+    {"axis", ACLSIM_INTEGER, 0, false},       {"descending", ACLSIM_INTEGER, 0, false},
+    {"y1", ACLSIM_TENSOR, ACLSIM_OUT, false}, {"y2", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_sort_row = SIM_ROW("Sort", SIM_TASK_VECTOR, sort_parameters, &sort_kernel);

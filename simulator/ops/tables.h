@@ -20,9 +20,11 @@ extern struct sim_row sim_op_clip_row;        /* ops/assign.c: x, clip_value_min
 extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, sizes, y */
 extern struct sim_row sim_op_split_row;       /* x, sizes, axis, outputs */
 extern struct sim_row sim_op_gather_nd_row;   /* ops/nd.c: x, indices, y */
+extern struct sim_row sim_op_index_put_row;   /* ops/index_put.c: y, indices, value, accumulate, x */
 extern struct sim_row sim_op_pad_row;         /* ops/pad.c: x, pads, value, y */
 extern struct sim_row sim_op_pad_edges_row;   /* x, pads, mode, y */
 extern struct sim_row sim_op_top_k_row;       /* ops/sort.c: x, k, dim, largest, sorted, values, indices */
+extern struct sim_row sim_op_sort_row;        /* x, stable, axis, descending, y1, y2 */
 extern struct sim_row sim_op_softmax_row;     /* ops/softmax.c: x, axes, y */
 extern struct sim_row sim_op_log_softmax_row; /* the same */
 extern struct sim_row sim_op_biased_product_row; /* ops/product.c: bias, x1, x2, beta, alpha, y, math */
@@ -31,7 +33,10 @@ extern struct sim_row sim_op_batch_norm_row;  /* ops/batch_norm.c: x, axis, scal
                                                  batch_variance, reserve_space_1, reserve_space_2 */
 extern struct sim_row sim_op_prod_row;        /* ops/fold.c: x, axes, keep_dims, y */
 extern struct sim_row sim_op_cdist_grad_row;  /* ops/distances.c: grad, x1, x2, cdist, p, y */
+extern struct sim_row sim_op_norm_powers_row; /* ops/norm_of.c: x, axes, keepdim, p, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
+extern struct sim_row sim_op_layer_norm_grad_row; /* ops/norm_backward.c: dy, x, variance, mean, gamma, pd_x, pd_gamma,
+                                                     pd_beta */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
 extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, strides, pads, counts_pads, divisor, y */
 extern struct sim_row sim_op_avg_pool_row;    /* the same */

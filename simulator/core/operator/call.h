@@ -71,6 +71,9 @@ aclnnStatus sim_row_check_call(const struct sim_row *row, const union sim_value 
 /* Chooses the kernel and asks it for the size of the workspace. Returns 561003, or the code of its plan. */
 aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size);
 
+/* Adds the handles of the tensors to a planned call, if its kernel finds the size of an output. */
+aclnnStatus sim_row_keep_handles(struct sim_pack *pack);
+
 /* Steps through the tensors of a placed call that have elements, and their ranges. */
 struct sim_call_cursor {
     const struct sim_call *cu_call;

@@ -11,13 +11,16 @@
  * These functions do not ask the program for workspace. If a kernel needs it, it gets a block that a second task frees,
  * or a block of the allocator that the program registered for the stream. The allocator gets that back as soon as the
  * call is queued, because work that uses it next is queued behind the call. Inputs in host memory are read during the
- * public call, which copies them to a device block that is freed in the same way.
+ * public call, which copies them to a device block that is freed in the same way (op_stage.c).
+ *
+ * If the kernel finds the size of an output, the call waits for it, and the program gets the size in its description.
  *
  * Each handle has its own lock; there is no other. */
 #include "op_type.h"
 
 #include "address/memory.h"
 #include "memory/allocator.h"
+#include "memory/memory_copy.h"
 #include "call.h"
 #include <stdlib.h>
 
@@ -178,35 +181,41 @@ static aclError explain(aclnnStatus code, const struct sim_op_request *request, 
                       "%s expected", request->rq_type, row->ro_op.op_name);
 }
 
-/* Binds, packs and plans. The caller drops the pack in any case. */
-static aclError plan(const struct sim_op_request *request, struct sim_pack *pack, uint64_t *workspace)
+struct planned {
+    struct sim_op_binding pl_binding;
+    struct sim_pack pl_pack;
+    uint64_t pl_workspace;
+};
+
+/* Binds, packs and plans. The caller drops the plan in any case. */
+static aclError plan(const struct sim_op_request *request, struct planned *planned)
 {
-    struct sim_op_binding binding;
-    *pack = (struct sim_pack){0};
-    aclError code = sim_op_bind(request, &binding);
-    if (code == ACL_SUCCESS) {
-        aclnnStatus status = sim_row_check_call(binding.bi_row, binding.bi_values);
-        if (status == ACL_SUCCESS)
-            status = sim_call_pack(pack, binding.bi_row, binding.bi_values);
-        if (status == ACL_SUCCESS)
-            status = sim_row_plan_call(pack->pk_call, workspace);
-        if (status != ACL_SUCCESS)
-            code = explain(status, request, binding.bi_row);
-        else if (pack->pk_call->ca_resizes)
-            code = sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s finds the size of its output when it runs, expected another "
-                              "operator", request->rq_type);
-    }
-    sim_op_unbind(&binding);
-    return code;
+    struct sim_pack *pack = &planned->pl_pack;
+    *planned = (struct planned){0};
+    SIM_TRY(sim_op_bind(request, &planned->pl_binding));
+    const struct sim_op_binding *binding = &planned->pl_binding;
+    aclnnStatus status = sim_row_check_call(binding->bi_row, binding->bi_values);
+    if (status == ACL_SUCCESS)
+        status = sim_call_pack(pack, binding->bi_row, binding->bi_values);
+    if (status == ACL_SUCCESS)
+        status = sim_row_plan_call(pack->pk_call, &planned->pl_workspace);
+    if (status == ACL_SUCCESS)
+        status = sim_row_keep_handles(pack);
+    return status == ACL_SUCCESS ? ACL_SUCCESS : explain(status, request, binding->bi_row);
+}
+
+static void drop_plan(struct planned *planned)
+{
+    sim_call_drop(&planned->pl_pack);
+    sim_op_unbind(&planned->pl_binding);
 }
 
 /* Makes the checks of a submission. */
 static aclError check(const struct sim_op_request *request)
 {
-    struct sim_pack pack;
-    uint64_t workspace;
-    aclError code = plan(request, &pack, &workspace);
-    sim_call_drop(&pack);
+    struct planned planned;
+    aclError code = plan(request, &planned);
+    drop_plan(&planned);
     return code;
 }
 
@@ -280,81 +289,12 @@ static aclError submit_pack(const struct sim_pack *pack, struct sim_target targe
     return code;
 }
 
-/* ---- inputs in host memory ---- */
-
-#define STAGE_ALIGNMENT 64
-
-/* A constant without a buffer serves as its own buffer. */
-static void use_constants(const struct sim_op_request *request)
-{
-    for (uint32_t i = 0; i < request->rq_input_count; i++) {
-        struct sim_op_tensor *tensor = &request->rq_tensors[i];
-        if (tensor->ot_data != NULL || tensor->ot_constant_size == 0 || tensor->ot_bytes > SIM_CONSTANT_BYTES ||
-            tensor->ot_bytes > tensor->ot_constant_size)
-            continue;
-        tensor->ot_data = tensor->ot_constant;
-        tensor->ot_size = tensor->ot_constant_size;
-        tensor->ot_placement = ACL_MEMTYPE_HOST;
-    }
-}
-
-/* If the operand is an input in host memory, sets *bytes to its address, otherwise to NULL. */
-static aclError find_staged(const struct sim_op_request *request, const struct sim_operand *operand, const void **bytes)
-{
-    size_t size;
-    *bytes = NULL;
-    for (uint32_t i = 0; i < request->rq_input_count && operand->od_direction == ACLSIM_IN; i++) {
-        const struct sim_op_tensor *tensor = &request->rq_tensors[i];
-        if (tensor->ot_placement == ACL_MEMTYPE_DEVICE || operand->od_bytes == 0 || tensor->ot_data != operand->od_data)
-            continue;
-        SIM_TRY(sim_op_host_bytes(request, i, bytes, &size));
-        *bytes = tensor->ot_data;
-        return ACL_SUCCESS;
-    }
-    return ACL_SUCCESS;
-}
-
-static uint64_t staged_size(const struct sim_operand *operand)
-{
-    return (operand->od_bytes + STAGE_ALIGNMENT - 1) / STAGE_ALIGNMENT * STAGE_ALIGNMENT;
-}
-
-/* Copies the operands that are in host memory to one new device block, and changes their addresses. *block is NULL
- * without such operands. No queued task can be using the new block. */
-static aclError stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
-                      void **block)
-{
-    const void *bytes;
-    uint64_t total = 0, offset = 0;
-    *block = NULL;
-    for (uint32_t i = 0; i < pack->pk_count; i++) {
-        SIM_TRY(find_staged(request, &pack->pk_operands[i], &bytes));
-        total += bytes != NULL ? staged_size(&pack->pk_operands[i]) : 0;
-    }
-    if (total == 0)
-        return ACL_SUCCESS;
-    SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
-                  "%s has inputs in host memory, which a captured single operator would read only once: expected "
-                  "device memory", request->rq_type);
-    SIM_TRY(sim_memory_take(block, total));
-    for (uint32_t i = 0; i < pack->pk_count; i++) {
-        struct sim_operand *operand = &pack->pk_operands[i];
-        SIM_TRY(find_staged(request, operand, &bytes));
-        if (bytes == NULL)
-            continue;
-        memcpy((char *)sim_memory_reach(*block) + offset, (const char *)bytes + operand->od_low, operand->od_bytes);
-        operand->od_data = (char *)*block + offset - operand->od_low;
-        offset += staged_size(operand);
-    }
-    return ACL_SUCCESS;
-}
-
 /* Submits the call, and a task that frees the copies. */
 static aclError submit_staged(const struct sim_op_request *request, const struct sim_pack *pack,
                               struct sim_target target, uint64_t workspace, void *site)
 {
     void *block;
-    SIM_TRY(stage(request, pack, target, &block));
+    SIM_TRY(sim_op_stage(request, pack, target, &block));
     aclError code = submit_pack(pack, target, workspace, site);
     if (block == NULL)
         return code;
@@ -365,20 +305,65 @@ static aclError submit_staged(const struct sim_op_request *request, const struct
     return code;
 }
 
-aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site)
+/* ---- outputs whose size the kernel finds ---- */
+
+/* Whether a tensor of the call lies in the output. Its dimensions become those of the output. */
+static bool take_dims(const void *handle, struct sim_op_tensor *output)
+{
+    struct sim_tensor *tensor;
+    if (sim_tensor_open(handle, "out", &tensor) != ACL_SUCCESS)
+        return false;
+    bool same = tensor->te_data == output->ot_data && tensor->te_rank <= SIM_OP_RANK;
+    if (same) {
+        output->ot_rank = (uint32_t)tensor->te_rank;
+        memcpy(output->ot_dims, sim_tensor_dims(tensor), output->ot_rank * sizeof *output->ot_dims);
+    }
+    sim_object_close(tensor);
+    return same;
+}
+
+/* Waits for the call, and takes the dimensions that its kernel has set. */
+static aclError find_sizes(struct sim_op_request *request, const struct planned *planned, struct sim_target target)
+{
+    const struct sim_op_binding *binding = &planned->pl_binding;
+    SIM_TRY(sim_memory_wait_for_work(target));
+    for (uint32_t i = 0; i < request->rq_output_count; i++)
+        for (size_t k = 0; k < binding->bi_row->ro_count; k++)
+            if (binding->bi_row->ro_parameters[k].pa_direction == ACLSIM_OUT &&
+                binding->bi_row->ro_parameters[k].pa_kind == ACLSIM_TENSOR &&
+                take_dims(binding->bi_values[k].va_pointer, sim_op_output(request, i)))
+                break;
+    return ACL_SUCCESS;
+}
+
+/* Without `sized`, the caller has no place for dimensions that the kernel finds. */
+static aclError submit(struct sim_op_request *request, aclrtStream stream, bool *sized, void *site)
 {
     struct sim_target target;
-    struct sim_pack pack;
-    uint64_t workspace;
-    use_constants(request);
+    struct planned planned;
+    sim_op_stage_constants(request);
     SIM_TRY(check_buffers("inputs", request->rq_tensors, request->rq_input_count));
     SIM_TRY(check_buffers("outputs", sim_op_output(request, 0), request->rq_output_count));
     SIM_TRY(sim_stream_own(stream, &target));
-    aclError code = plan(request, &pack, &workspace);
-    if (code == ACL_SUCCESS && !sim_call_writes_nothing(&pack))
-        code = submit_staged(request, &pack, target, workspace, site);
-    sim_call_drop(&pack);
+    aclError code = plan(request, &planned);
+    bool resizes = code == ACL_SUCCESS && planned.pl_pack.pk_call->ca_resizes;
+    if (resizes && (sized == NULL || sim_stream_taken(target.tg_stream) != SIM_TAKEN_NOT))
+        code = sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s finds the size of its output when it runs, expected "
+                          "aclopExecuteV2 or aclopCompileAndExecuteV2 on a stream that is not captured",
+                          request->rq_type);
+    if (code == ACL_SUCCESS && !sim_call_writes_nothing(&planned.pl_pack))
+        code = submit_staged(request, &planned.pl_pack, target, planned.pl_workspace, site);
+    if (code == ACL_SUCCESS && resizes) {
+        code = find_sizes(request, &planned, target);
+        *sized = true;
+    }
+    drop_plan(&planned);
     return code;
+}
+
+aclError sim_op_submit(struct sim_op_request *request, aclrtStream stream, void *site)
+{
+    return submit(request, stream, NULL, site);
 }
 
 /* ---- the public functions ---- */
@@ -408,9 +393,10 @@ aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, vo
     for (uint32_t i = 0; i < request.rq_output_count; i++)
         open = open || sim_op_output(&request, i)->ot_open;
     aclError code = open ? sim_op_shape(&request) : ACL_SUCCESS;
+    bool sized = open;
     if (code == ACL_SUCCESS)
-        code = sim_op_submit(&request, stream, site);
-    if (code == ACL_SUCCESS && open)
+        code = submit(&request, stream, given->gi_tells ? &sized : NULL, site);
+    if (code == ACL_SUCCESS && sized)
         code = tell_shapes(given, &request);
     sim_op_request_drop(&request);
     return code;

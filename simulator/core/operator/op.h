@@ -69,6 +69,7 @@ struct sim_op_given {
     const aclTensorDesc *const *gi_input_descs, *const *gi_output_descs;
     const aclDataBuffer *const *gi_inputs, *const *gi_outputs; /* both NULL if the function takes no buffers */
     const aclopAttr *gi_attr;                                  /* NULL: no attributes */
+    bool gi_tells; /* the descriptions of outputs may be changed to sizes that a kernel finds */
 };
 
 struct sim_op_tensor {
@@ -103,12 +104,12 @@ aclError sim_op_request_create(const char *type, uint32_t inputs, uint32_t outpu
 void sim_op_request_drop(struct sim_op_request *request);
 
 /* Checks the call and queues it. Returns 100000, 100021 to 100024, 148050, 200000, or a code of the runtime. */
-aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site);
+aclError sim_op_submit(struct sim_op_request *request, aclrtStream stream, void *site);
 
 /* ---- what the public functions do ---- */
 
-/* Executes an operator; returns the codes of sim_op_submit. Open shapes of outputs are written into their
- * descriptions. */
+/* Executes an operator; returns the codes of sim_op_submit. Open shapes of outputs and sizes that the kernel finds are
+ * written into their descriptions; the call waits for the latter. */
 aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, void *site);
 /* Checks whether the operator could be executed. Returns 500002 if not, and 200001 for descriptions in host memory. */
 aclError sim_op_compile(const struct sim_op_given *given);
@@ -126,6 +127,17 @@ aclError sim_op_handle_keep(struct sim_op_request *request, aclopHandle **handle
 void sim_op_handle_destroy(const aclopHandle *handle);
 aclError sim_op_handle_execute(const aclopHandle *handle, int inputs, const aclDataBuffer *const *input_buffers,
                                int outputs, const aclDataBuffer *const *output_buffers, aclrtStream stream, void *site);
+
+/* ---- inputs in host memory (op_stage.c) ---- */
+
+struct sim_pack;
+
+/* Constants without a buffer serve as their own buffers. */
+void sim_op_stage_constants(const struct sim_op_request *request);
+/* Copies the operands that are in host memory to one new device block, and changes their addresses. *block is NULL
+ * without such operands. No queued task can be using the new block. */
+aclError sim_op_stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
+                      void **block);
 
 /* ---- types (op_type.c) ---- */
 
@@ -169,6 +181,7 @@ enum sim_op_own {
     SIM_OWN_PAD,
     SIM_OWN_PAD_EDGES,
     SIM_OWN_TOP_K,
+    SIM_OWN_SORT,
     SIM_OWN_SOFTMAX,
     SIM_OWN_LOG_SOFTMAX,
     SIM_OWN_BIASED_PRODUCT,
@@ -186,6 +199,9 @@ enum sim_op_own {
     SIM_OWN_GRU_GRAD,
     SIM_OWN_BATCH_NORM,
     SIM_OWN_CDIST_GRAD,
+    SIM_OWN_NORM_POWERS,
+    SIM_OWN_INDEX_PUT,
+    SIM_OWN_LAYER_NORM_GRAD,
     SIM_OWN_IOU,
     SIM_OWN_BOX_ENCODE,
     SIM_OWN_BOX_DECODE,

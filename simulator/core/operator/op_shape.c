@@ -86,7 +86,8 @@ static aclError reduce(const struct sim_op_request *request, const struct sim_op
     int64_t numbers[SIM_DIMS_MAX];
     uint32_t count, reduced = 0;
     const struct sim_op_tensor *from = &request->rq_tensors[0];
-    bool keeps = sim_op_is_set(request, type->ty_sources[2].so_name);
+    const struct sim_source *kept = &type->ty_sources[type->ty_sources[2].so_name != NULL ? 2 : 3];
+    bool keeps = sim_op_is_set(request, kept->so_name);
     SIM_TRY(sim_op_numbers(request, &type->ty_sources[1], numbers, &count));
     for (uint32_t i = 0; i < count; i++) {
         if (!find_dim(request, &numbers[i]))

@@ -1,4 +1,4 @@
-/* Sources of a schema's arguments, as the tables of types write them (op_table.c, op_table_net.c). */
+/* Sources of a schema's arguments, as the tables of types write them (op_table*.c). */
 #ifndef SIM_OP_SOURCE_H
 #define SIM_OP_SOURCE_H
 
@@ -12,12 +12,16 @@
 #define VIEW {.so_kind = SIM_FROM_VIEW}
 #define VIEW_AS(place, derive) {.so_kind = SIM_FROM_VIEW, .so_place = (place), .so_derive = (derive)}
 #define DERIVED(derive) {.so_kind = SIM_FROM_DERIVED, .so_derive = (derive)}
+#define STRIDES_OF(place, first) {.so_kind = SIM_FROM_STRIDES, .so_place = (place), .so_number = (first)}
+#define STRIDES_UPDATED(place, first) {.so_kind = SIM_FROM_UPDATED_STRIDES, .so_place = (place), .so_number = (first)}
+#define INDICES(mask, first) {.so_kind = SIM_FROM_INDICES, .so_place = (first), .so_number = (mask)}
 #define Y {.so_kind = SIM_FROM_OUTPUT}
 #define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
 #define OUTPUTS {.so_kind = SIM_FROM_OUTPUTS}
 #define OUTPUTS_RAISED {.so_kind = SIM_FROM_OUTPUTS_RAISED}
 #define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}
 #define OPTIONAL(name, number) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_number = (number)}
+#define INVERSE_OF(name, number) {.so_kind = SIM_FROM_INVERSE, .so_name = (name), .so_number = (number)}
 #define NUMBERS(place) {.so_kind = SIM_FROM_NUMBERS, .so_place = (place)}
 #define TYPE {.so_kind = SIM_FROM_TYPE}
 #define TYPE_NAMED(name) {.so_kind = SIM_FROM_TYPE, .so_name = (name)}

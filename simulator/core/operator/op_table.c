@@ -1,6 +1,6 @@
 /* The types of single operators, with their documented inputs, attributes and defaults, which differ from the
- * arguments of the aclnn operator of the same name. A type that is missing here and in op_table_net.c but has the name
- * of a schema with only tensors, as most functions of one tensor do, uses that schema (op_type.c); other schemas do not
+ * arguments of the aclnn operator of the same name. A type that is missing here and in op_table_*.c but has the name of
+ * a schema with only tensors, as most functions of one tensor do, uses that schema (op_type.c); other schemas do not
  * define types. The tables are constant. */
 #include "op_source.h"
 
@@ -224,10 +224,15 @@ static const struct sim_op_type types[] = {
     PRODUCTS("ReduceProdD", 1, NEEDED("axes")),
     REDUCTION("ReduceMax", "aclnnAmax", Y),
     REDUCTION("ReduceMin", "aclnnAmin", Y),
-    {"ArgMaxV2", 2, "aclnnArgMax", SIM_SHAPE_REDUCED, .ty_sources = {X(0), NUMBERS(1), NUMBER(0), Y, ANY("dtype")}},
+    REDUCTION("ReduceAny", "aclnnAny", Y),
+    REDUCTION("ReduceAll", "aclnnAll", Y),
+    REDUCTION("ReduceLogSumExp", "aclnnLogSumExp", Y),
+    {"ArgMaxV2", 2, "aclnnArgMax", SIM_SHAPE_REDUCED,
+     .ty_sources = {X(0), NUMBERS(1), OPTIONAL("keep_dims", 0), Y, ANY("dtype")}},
     {"ArgMaxD", 1, "aclnnArgMax", SIM_SHAPE_REDUCED,
      .ty_sources = {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
-    {"ArgMin", 2, "aclnnArgMin", SIM_SHAPE_REDUCED, .ty_sources = {X(0), NUMBERS(1), NUMBER(0), Y, ANY("dtype")}},
+    {"ArgMin", 2, "aclnnArgMin", SIM_SHAPE_REDUCED,
+     .ty_sources = {X(0), NUMBERS(1), OPTIONAL("keep_dims", 0), Y, ANY("dtype")}},
     {"ArgMinD", 1, "aclnnArgMin", SIM_SHAPE_REDUCED,
      .ty_sources = {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
     EXTREME("ArgMaxWithValue", "aclnnMaxDim"),
@@ -336,16 +341,22 @@ static bool takes_inputs(const struct sim_op_type *type, const struct sim_op_req
 
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known)
 {
-    const size_t count = sizeof types / sizeof *types;
+    const struct {
+        const struct sim_op_type *pa_types;
+        size_t pa_count;
+    } parts[] = {{types, sizeof types / sizeof *types},
+                 {sim_op_net_types, sim_op_net_count},
+                 {sim_op_train_types, sim_op_train_count}};
     *known = false;
-    for (size_t i = 0; i < count + sim_op_net_count; i++) {
-        const struct sim_op_type *type = i < count ? &types[i] : &sim_op_net_types[i - count];
-        if (strcmp(type->ty_name, request->rq_type) != 0)
-            continue;
-        *known = true;
-        if (takes_inputs(type, request) && (type->ty_fits == NULL || type->ty_fits(request)))
-            return type;
-    }
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+        for (size_t i = 0; i < parts[part].pa_count; i++) {
+            const struct sim_op_type *type = &parts[part].pa_types[i];
+            if (strcmp(type->ty_name, request->rq_type) != 0)
+                continue;
+            *known = true;
+            if (takes_inputs(type, request) && (type->ty_fits == NULL || type->ty_fits(request)))
+                return type;
+        }
     return NULL;
 }
 

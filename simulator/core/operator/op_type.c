@@ -11,113 +11,10 @@
 #include "op_type.h"
 
 #include "address/memory.h"
+#include "base/bytes.h"
 #include "base/config.h"
+#include "base/type.h"
 #include <stdlib.h>
-
-/* ---- reading a request ---- */
-
-bool sim_op_has_input(const struct sim_op_request *request, uint32_t place)
-{
-    return place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED;
-}
-
-uint32_t sim_op_present(const struct sim_op_request *request)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < request->rq_input_count; i++)
-        count += sim_op_has_input(request, i);
-    return count;
-}
-
-bool sim_op_is_set(const struct sim_op_request *request, const char *name)
-{
-    const struct sim_attribute *found = name != NULL ? sim_op_attributes_find(&request->rq_attributes, name) : NULL;
-    return found != NULL && found->at_kind == SIM_ATTRIBUTE_INTEGER && found->at_integer != 0;
-}
-
-static aclError refuse_kind(const struct sim_op_request *request, const char *name, const char *expected)
-{
-    return sim_refuse(ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s has another type, expected %s", name,
-                      request->rq_type, expected);
-}
-
-aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size)
-{
-    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
-    *bytes = tensor->ot_constant;
-    *size = tensor->ot_constant_size;
-    if (*size != 0 || tensor->ot_placement == ACL_MEMTYPE_DEVICE || tensor->ot_data == NULL)
-        return ACL_SUCCESS;
-    struct sim_place found;
-    sim_memory_locate(tensor->ot_data, &found);
-    SIM_ARGUMENT(!sim_memory_is_low(&found, tensor->ot_data), ACL_ERROR_INVALID_PARAM,
-                 "inputs[%u] lies at %p, expected an address of host memory, which is never below 64 KiB", place,
-                 tensor->ot_data);
-    SIM_ARGUMENT(sim_memory_is_host(tensor->ot_data), ACL_ERROR_INVALID_PARAM,
-                 "inputs[%u] is placed in host memory and lies at %p, in device memory", place, tensor->ot_data);
-    *bytes = tensor->ot_data;
-    *size = tensor->ot_size;
-    return ACL_SUCCESS;
-}
-
-/* Reads the integers of a constant, or of a buffer in host memory. */
-static aclError input_numbers(const struct sim_op_request *request, uint32_t place, int64_t *numbers, uint32_t *count)
-{
-    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
-    const void *bytes;
-    size_t size, width = tensor->ot_type == ACL_INT32 ? sizeof(int32_t) : sizeof(int64_t);
-    *count = 0;
-    if (tensor->ot_bytes == 0 && !tensor->ot_open && tensor->ot_type != ACL_DT_UNDEFINED)
-        return ACL_SUCCESS; /* an empty list needs no memory */
-    SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
-    SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "inputs[%u] of %s is not a constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
-                 "memory", place, request->rq_type);
-    SIM_ARGUMENT(tensor->ot_type == ACL_INT32 || tensor->ot_type == ACL_INT64, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "inputs[%u] of %s has data type %d, expected ACL_INT32 (3) or ACL_INT64 (9)", place, request->rq_type,
-                 (int)tensor->ot_type);
-    SIM_ARGUMENT(tensor->ot_bytes <= size && tensor->ot_bytes / width <= SIM_DIMS_MAX, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "inputs[%u] of %s has %llu bytes, of which %zu are available, expected all of them and at most %d "
-                 "numbers", place,
-                 request->rq_type, (unsigned long long)tensor->ot_bytes, size, SIM_DIMS_MAX);
-    *count = (uint32_t)(tensor->ot_bytes / width);
-    for (uint32_t i = 0; i < *count; i++)
-        if (width == sizeof(int64_t)) {
-            memcpy(&numbers[i], (const char *)bytes + i * width, width);
-        } else {
-            int32_t narrow;
-            memcpy(&narrow, (const char *)bytes + i * width, width);
-            numbers[i] = narrow;
-        }
-    return ACL_SUCCESS;
-}
-
-aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_source *source, int64_t *numbers,
-                        uint32_t *count)
-{
-    *count = 1;
-    if (source->so_kind == SIM_FROM_DERIVED)
-        return source->so_derive(request, numbers, count);
-    if (source->so_kind == SIM_FROM_NUMBERS)
-        return input_numbers(request, source->so_place, numbers, count);
-    const struct sim_attribute *found =
-        source->so_name != NULL ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
-    if (found == NULL) {
-        SIM_ARGUMENT(!source->so_needed, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s needs attribute %s, which is missing",
-                     request->rq_type, source->so_name);
-        *numbers = (int64_t)source->so_number;
-        return ACL_SUCCESS;
-    }
-    if (found->at_kind == SIM_ATTRIBUTE_INTEGER) {
-        *numbers = found->at_integer;
-        return ACL_SUCCESS;
-    }
-    if (found->at_kind != SIM_ATTRIBUTE_INTEGERS || found->at_count > SIM_DIMS_MAX)
-        return refuse_kind(request, source->so_name, "an integer or a list of at most 128");
-    *count = (uint32_t)found->at_count;
-    memcpy(numbers, found->at_values, found->at_count * sizeof *numbers);
-    return ACL_SUCCESS;
-}
 
 /* ---- arguments ---- */
 
@@ -188,6 +85,48 @@ static aclError make_tensor(const struct sim_op_request *request, uint32_t place
     return make_shaped(request, place, &request->rq_tensors[place], turned, made);
 }
 
+/* Makes a view of a tensor's elements with the size, strides and offset of three constants. */
+static aclError make_strided(const struct sim_op_request *request, uint32_t place, uint32_t first,
+                             const aclTensor **made)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    int64_t numbers[3][SIM_DIMS_MAX], last, elements;
+    uint32_t counts[3];
+    for (uint32_t i = 0; i < 3; i++)
+        SIM_TRY(sim_op_input_numbers(request, first + i, numbers[i], &counts[i]));
+    SIM_ARGUMENT(counts[0] == counts[1] && counts[0] <= SIM_OP_RANK && counts[2] == 1, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "%s got %u sizes, %u strides and %u offsets, expected as many sizes as strides, at most %d, and one "
+                 "offset", request->rq_type, counts[0], counts[1], counts[2], SIM_OP_RANK);
+    uint64_t bytes = tensor->ot_size > tensor->ot_bytes ? tensor->ot_size : tensor->ot_bytes;
+    elements = (int64_t)(bytes * 8 / sim_type_bits(tensor->ot_type)); /* the description may be that of a view */
+    bool fits = numbers[2][0] >= 0, empty = false;
+    last = numbers[2][0];
+    for (uint32_t i = 0; i < counts[0]; i++) {
+        int64_t step = numbers[0][i] - 1;
+        empty = empty || numbers[0][i] == 0;
+        fits = fits && numbers[0][i] >= 0 && numbers[1][i] >= 0 &&
+               (empty || (sim_length_multiply(&step, numbers[1][i]) && !__builtin_add_overflow(last, step, &last)));
+    }
+    SIM_ARGUMENT(fits && (empty || last < elements), ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "%s views a tensor of %lld elements beyond its end, expected sizes, strides and an offset within it",
+                 request->rq_type, (long long)elements);
+    const struct sim_pattern pattern = {.pt_dims = numbers[0], .pt_strides = numbers[1], .pt_storage = &elements,
+                                        .pt_rank = counts[0], .pt_storage_rank = 1, .pt_type = tensor->ot_type,
+                                        .pt_format = tensor->ot_format, .pt_offset = numbers[2][0],
+                                        .pt_data = tensor->ot_data};
+    *made = sim_tensor_create(&pattern);
+    return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+
+static aclError check_updated(const struct sim_op_request *request, uint32_t place)
+{
+    const void *input = request->rq_tensors[place].ot_data, *output = sim_op_output(request, 0)->ot_data;
+    SIM_ARGUMENT(input == output || output == NULL, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "outputs[0] of %s lies at %p, expected the address of inputs[%u], %p, a part of which it changes",
+                 request->rq_type, output, place, input);
+    return ACL_SUCCESS;
+}
+
 static void destroy_tensor(const aclTensor *handle)
 {
     struct sim_tensor *tensor;
@@ -221,41 +160,44 @@ static aclError make_list(const struct sim_op_request *request, uint32_t first, 
     return code;
 }
 
-/* 1 is made as a boolean, which every type accepts. */
-static const aclScalar *make_scalar(double number, bool is_integer)
+/* Makes the list of indices: an empty tensor for each dimension that has none. */
+static aclError make_indices(const struct sim_op_request *request, const struct sim_source *source,
+                             union sim_value *value)
+{
+    static const struct sim_op_tensor none = {.ot_rank = 1};
+    int64_t mask[SIM_DIMS_MAX];
+    uint32_t dims, next = source->so_place;
+    const void *members[SIM_DIMS_MAX];
+    SIM_TRY(sim_op_input_numbers(request, (uint32_t)source->so_number, mask, &dims));
+    aclError code = ACL_SUCCESS;
+    uint32_t count = 0;
+    for (; count < dims && code == ACL_SUCCESS; count++) {
+        const aclTensor *made = NULL;
+        if (mask[count] != 0 && !sim_op_has_input(request, next))
+            code = sim_refuse(ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[%u] of %s, the indices of dimension %u, is missing",
+                              next, request->rq_type, count);
+        else
+            code = mask[count] != 0 ? make_tensor(request, next++, false, &made)
+                                    : make_shaped(request, 0, &none, false, &made);
+        members[count] = made;
+    }
+    if (code == ACL_SUCCESS)
+        code = keep(value, sim_tensor_list_create(SIM_LIST_TENSORS, members, dims));
+    for (uint32_t i = 0; code != ACL_SUCCESS && i < count; i++)
+        if (members[i] != NULL)
+            destroy_tensor(members[i]);
+    return code;
+}
+
+/* A factor of 1 is made as a boolean, which every type of tensors accepts. Numbers of inputs keep their kind. */
+static const aclScalar *make_scalar(const struct sim_source *source, double number, bool is_integer)
 {
     bool one = true;
     int64_t integer = (int64_t)number;
-    if (number == 1)
+    if (number == 1 && source->so_kind != SIM_FROM_NUMBERS && source->so_kind != SIM_FROM_DERIVED)
         return sim_tensor_scalar_create(&one, ACL_BOOL);
     float value = (float)number;
     return is_integer ? sim_tensor_scalar_create(&integer, ACL_INT64) : sim_tensor_scalar_create(&value, ACL_FLOAT);
-}
-
-static aclError find_number(const struct sim_op_request *request, const struct sim_source *source, double *number,
-                            bool *is_integer)
-{
-    const struct sim_attribute *found =
-        source->so_kind == SIM_FROM_ATTRIBUTE ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
-    *is_integer = false;
-    if (found != NULL && found->at_kind == SIM_ATTRIBUTE_NUMBER) {
-        *number = found->at_number;
-        return ACL_SUCCESS;
-    }
-    bool missing = found == NULL && source->so_kind == SIM_FROM_ATTRIBUTE && !source->so_needed;
-    if (missing || source->so_kind == SIM_FROM_NUMBER) { /* may have a fraction */
-        *number = source->so_number;
-        *is_integer = *number == (double)(int64_t)*number;
-        return ACL_SUCCESS;
-    }
-    int64_t numbers[SIM_DIMS_MAX];
-    uint32_t count;
-    *is_integer = true;
-    SIM_TRY(sim_op_numbers(request, source, numbers, &count));
-    if (count != 1)
-        return refuse_kind(request, source->so_name, "one number");
-    *number = (double)*numbers;
-    return ACL_SUCCESS;
 }
 
 static aclError set_integer(const struct sim_op_request *request, const struct sim_source *source, int64_t *integer)
@@ -267,17 +209,6 @@ static aclError set_integer(const struct sim_op_request *request, const struct s
                  count);
     *integer = *numbers;
     return ACL_SUCCESS;
-}
-
-/* Finds the values of a list of floats or booleans, or of a text. */
-static aclError find_values(const struct sim_op_request *request, const char *name, enum sim_attribute_kind kind,
-                            const struct sim_attribute **found)
-{
-    *found = sim_op_attributes_find(&request->rq_attributes, name);
-    SIM_ARGUMENT(*found != NULL, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s needs attribute %s, which is missing",
-                 request->rq_type, name);
-    return (*found)->at_kind == kind ? ACL_SUCCESS
-                                     : refuse_kind(request, name, kind == SIM_ATTRIBUTE_TEXT ? "a string" : "a list");
 }
 
 /* Makes an argument from numbers or attributes, as the schema's parameter requires it. */
@@ -293,21 +224,21 @@ static aclError set_value(const struct sim_op_request *request, const struct sim
     case ACLSIM_INTEGER:
         return set_integer(request, source, &value->va_integer);
     case ACLSIM_NUMBER:
-        return find_number(request, source, &value->va_number, &is_integer);
+        return sim_op_number(request, source, &value->va_number, &is_integer);
     case ACLSIM_SCALAR:
-        SIM_TRY(find_number(request, source, &number, &is_integer));
-        return keep(value, make_scalar(number, is_integer));
+        SIM_TRY(sim_op_number(request, source, &number, &is_integer));
+        return keep(value, make_scalar(source, number, is_integer));
     case ACLSIM_INTEGERS:
         SIM_TRY(sim_op_numbers(request, source, numbers, &count));
         return keep(value, sim_tensor_array_create(SIM_ARRAY_INTS, numbers, count));
     case ACLSIM_FLOATS:
-        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_FLOATS, &found));
+        SIM_TRY(sim_op_values(request, source->so_name, SIM_ATTRIBUTE_FLOATS, &found));
         return keep(value, sim_tensor_array_create(SIM_ARRAY_FLOATS, found->at_values, found->at_count));
     case ACLSIM_BOOLEANS:
-        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_BOOLEANS, &found));
+        SIM_TRY(sim_op_values(request, source->so_name, SIM_ATTRIBUTE_BOOLEANS, &found));
         return keep(value, sim_tensor_array_create(SIM_ARRAY_BOOLS, found->at_values, found->at_count));
     case ACLSIM_TEXT:
-        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_TEXT, &found));
+        SIM_TRY(sim_op_values(request, source->so_name, SIM_ATTRIBUTE_TEXT, &found));
         value->va_pointer = found->at_values;
         return ACL_SUCCESS;
     default:
@@ -358,6 +289,15 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
     case SIM_FROM_OUTPUT:
         SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
         return keep(value, tensor);
+    case SIM_FROM_STRIDES:
+        SIM_TRY(make_strided(request, place, (uint32_t)source->so_number, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_UPDATED_STRIDES:
+        SIM_TRY(check_updated(request, place));
+        SIM_TRY(make_strided(request, request->rq_input_count, (uint32_t)source->so_number, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_INDICES:
+        return make_indices(request, source, value);
     case SIM_FROM_INPUTS:
         SIM_ARGUMENT(place + (uint32_t)source->so_number <= request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
                      "numInputs is %u, expected more for %s", request->rq_input_count, request->rq_type);
@@ -391,7 +331,7 @@ static aclError check_fixed(const struct sim_op_request *request, const struct s
     if (source->so_name == NULL || sim_op_attributes_find(&request->rq_attributes, source->so_name) == NULL)
         return ACL_SUCCESS;
     struct sim_source given = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = source->so_name};
-    SIM_TRY(find_number(request, &given, &number, &is_integer));
+    SIM_TRY(sim_op_number(request, &given, &number, &is_integer));
     SIM_ARGUMENT(number == source->so_number, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute %s of %s is %g, which the simulator does not support, expected %g", source->so_name,
                  request->rq_type, number, source->so_number);

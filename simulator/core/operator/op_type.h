@@ -11,13 +11,17 @@ enum sim_source_kind {
     SIM_FROM_INPUTS,    /* inputs from so_place on, without the last so_number, as a list */
     SIM_FROM_RAISED,    /* all inputs as a list, each with one more dimension of 1 at attribute axis */
     SIM_FROM_VIEW,      /* an input viewed with the dimensions of so_derive, or (NULL) with those of the output */
+    SIM_FROM_STRIDES,        /* an input viewed with the size, strides and offset in the inputs from so_number on */
+    SIM_FROM_UPDATED_STRIDES, /* the same view of the output, which lies where input so_place does: a part is changed */
+    SIM_FROM_INDICES,   /* inputs from so_place on, each for a dimension whose number in constant so_number is 1 */
     SIM_FROM_OUTPUT,
     SIM_FROM_OUTPUTS,   /* all, as a list */
     SIM_FROM_OUTPUTS_RAISED,
     SIM_FROM_ATTRIBUTE,
-    SIM_FROM_NUMBERS,   /* the numbers of a constant input */
+    SIM_FROM_NUMBERS,   /* the numbers of a constant input: integers, or one number of any type for a scalar */
     SIM_FROM_TYPE,      /* the data type of the output, which attribute so_name must repeat if given */
     SIM_FROM_MATH,      /* how the chip multiplies float32 */
+    SIM_FROM_INVERSE,   /* 1 divided by an attribute */
     SIM_FROM_NUMBER,    /* so_number */
     SIM_FROM_DERIVED,   /* the result of so_derive */
     SIM_SOURCE_FIXED,   /* no argument: an attribute, if named, that must be so_number if given */
@@ -46,7 +50,7 @@ enum sim_op_shape {
     SIM_SHAPE_FIRST,     /* the first input's */
     SIM_SHAPE_NUMBERS,   /* the numbers of the third source */
     SIM_SHAPE_PRODUCT,
-    SIM_SHAPE_REDUCED,   /* the second source has the axes, the third whether they stay, as 1 */
+    SIM_SHAPE_REDUCED,   /* the second source has the axes, the third or else the fourth whether they stay, as 1 */
     SIM_SHAPE_PERMUTED,  /* by the second source */
     SIM_SHAPE_TILED,
     SIM_SHAPE_JOINED,
@@ -75,9 +79,9 @@ struct sim_op_type {
     uint32_t ty_most_inputs; /* not 0: the first ty_inputs are required, those from this place on must be omitted */
 };
 
-/* A part of the table, in a file of its own (op_table_net.c). */
-extern const struct sim_op_type sim_op_net_types[];
-extern const size_t sim_op_net_count;
+/* Parts of the table, in files of their own (op_table_net.c, op_table_train.c). */
+extern const struct sim_op_type sim_op_net_types[], sim_op_train_types[];
+extern const size_t sim_op_net_count, sim_op_train_count;
 
 /* The table's entry for a request. NULL with *known set if the type takes another number of inputs. */
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known);
@@ -167,6 +171,25 @@ aclError sim_op_part_pad_dims(const struct sim_op_request *request, int64_t *num
 aclError sim_op_part_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+
+/* Losses, and what picks and places elements (op_train.c). A reduction is 0 for none, 1 mean, 2 sum, 3 the sum divided
+ * by the first dimension; a scatter's is 0 for none, 1 add, 2 mul. */
+aclError sim_op_train_reduction(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_loss_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_likelihood_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_no_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_third_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_fifth_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_halved_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_embedding_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_columns(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_unknown_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_square_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_one(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_scatter(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_correction(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+
 /* The tensor with one more dimension of 1, at attribute axis. */
 aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_tensor *tensor,
                       struct sim_op_tensor *raised);
@@ -197,6 +220,17 @@ uint32_t sim_op_present(const struct sim_op_request *request);
  * 100023. */
 aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_source *source, int64_t *numbers,
                         uint32_t *count);
+
+/* The integers of a constant input. */
+aclError sim_op_input_numbers(const struct sim_op_request *request, uint32_t place, int64_t *numbers, uint32_t *count);
+
+/* One number of a source, which may have a fraction. */
+aclError sim_op_number(const struct sim_op_request *request, const struct sim_source *source, double *number,
+                       bool *is_integer);
+
+/* The values of a required attribute that is a list of floats or booleans, or a text. */
+aclError sim_op_values(const struct sim_op_request *request, const char *name, enum sim_attribute_kind kind,
+                       const struct sim_attribute **found);
 
 /* Whether the attribute is given and true. */
 bool sim_op_is_set(const struct sim_op_request *request, const char *name);

@@ -116,8 +116,7 @@ aclError sim_row_resize(const aclsimCall *call, size_t argument, const aclsimTen
     return sim_tensor_resize(handles[argument], result->rank, result->dims, result->strides);
 }
 
-/* Adds the handles of the tensors to a planned call. */
-static aclnnStatus keep_handles(struct sim_pack *pack)
+aclnnStatus sim_row_keep_handles(struct sim_pack *pack)
 {
     if (likely(!pack->pk_call->ca_resizes))
         return ACL_SUCCESS;
@@ -352,7 +351,7 @@ static aclnnStatus plan(struct sim_row *row, const union sim_value *values, uint
     if (code == ACL_SUCCESS)
         code = sim_row_plan_call(pack.pk_call, workspace_size);
     if (code == ACL_SUCCESS)
-        code = keep_handles(&pack);
+        code = sim_row_keep_handles(&pack);
     if (code == ACL_SUCCESS) {
         *executor = sim_executor_create(&pack);
         code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;
