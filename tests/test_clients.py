@@ -1,16 +1,11 @@
 """PyTorch with its NPU extension, unmodified from the package index, on a toolkit of the simulator."""
 
 import pytest
-from helpers.clients import SNIPPETS, Client
+from helpers.clients import SNIPPETS
 
 pytestmark = [pytest.mark.client, pytest.mark.needs_sim]
 
 START = "import torch, torch_npu\n"
-
-
-@pytest.fixture(scope="module")
-def torch(tmp_path_factory):
-    return Client(tmp_path_factory.mktemp("torch"), "torch==2.13.0", "torch_npu==2.13.0")
 
 
 @pytest.fixture(params=["Ascend910B3", "Ascend310P3"])

@@ -24,6 +24,7 @@ TABLE = (
 )  # fmt: skip
 HARDWARE, OVERLAP, PROGRAM = 1, 2, 3  # processes of the timeline; devices follow each other at intervals of STEP
 STEP = 10
+LINGER = 0.5  # seconds; torch_npu looks for the table ten times a second, and gives up when this command ends before
 
 
 class Refused(Exception):
@@ -191,6 +192,7 @@ def export(folder: Path) -> None:
     with open(temporary, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([TABLE, *rows(tasks)])
     temporary.rename(temporary.with_suffix(".csv"))
+    time.sleep(LINGER)
 
 
 def main(words: list[str]) -> int:
