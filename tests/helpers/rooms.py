@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 # In order: a room may refer only to itself and to the rooms before it.
 ROOMS = (
-    "core/base", "core/address", "core/share", "core/engine", "core/memory", "core/collective", "core/operator", "core/kernel",
-    "core/capture", "core/queue", "core/model", "core/model/format", "core/observe", "ops", "api", "extra", "record",
+    "core/base", "core/address", "core/share", "core/engine", "core/memory", "core/collective", "core/operator",
+    "core/kernel", "core/capture", "core/queue", "core/model", "core/model/format", "core/observe", "ops", "api",
+    "extra", "record",
 )  # fmt: skip
 # May refer to every room, and no room may refer to it; it includes the generated sources.
 TABLES = "core/simulator"

@@ -206,7 +206,8 @@ def main(words: list[str]) -> int:
         if others or given.output is None:
             raise Refused(
                 f"{' '.join(others) or 'a command without --output'} is not supported: the simulator's msprof exports "
-                "a profile as text, by --export=on --output=PROF_...; torch_npu.profiler and aclprofStart write profiles"
+                "a profile as text, by --export=on --output=PROF_...; torch_npu.profiler and aclprofStart write "
+                "profiles"
             )
         if given.export == "on":
             export(given.output)
