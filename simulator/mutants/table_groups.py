@@ -405,7 +405,7 @@ GROUP_MUTANTS = (
         "sim_table_at(&tensors, sim_handle_index((uint64_t)(uintptr_t)handle))",
         (RESIZE,),
     ),
-    Mutant("handles of outputs not kept", "keep_handles", "pack->pk_call->ca_handles = offset;", "", (RESIZE,)),
+    Mutant("handles of outputs not kept", "sim_row_keep_handles", "pack->pk_call->ca_handles = offset;", "", (RESIZE,)),
     # outputs that overlap inputs
     Mutant("every kernel works in place", "collides", "call->ca_kernel.kn_in_place &&", "", (ROW,)),
     Mutant(
