@@ -2,48 +2,71 @@
 
 import numpy
 import pytest
-from helpers.attention import Case, agree, from_heads, mix, shape_of, soften
+from helpers.attention import Case, agree, from_heads, mix, shape_of, soften, to_heads
 from helpers.expect import refused
+from helpers.indices import AICORE_EXCEPTION, failing
 from helpers.operands import INVALID, NULLPTR, SETTINGS, any_view, blank, exact, stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import acl
+
 FEW = settings(SETTINGS, max_examples=20)
+
+
+def layouts(draw):
+    """Return an operator, the layouts that it is given, and whether statistics have the order of the results."""
+    return draw(
+        st.sampled_from(
+            [("", ["SBH"], False), ("", ["TND"], False), ("_v2", ["SBH", ""], False), ("_v2", ["TND", "SBH"], False),
+             ("_v2", ["TND", ""], False), ("_v2", ["TND", "TND"], True)]
+        )
+    )  # fmt: skip
+
+
+def ordered(numbers, ends, like_results):
+    """Return statistics of heads in the order of the operator: each batch of TND has one head after another."""
+    copies = numpy.repeat(numbers[..., None], 8, -1)
+    if ends is None:
+        return copies
+    if like_results:
+        return copies[0].transpose(1, 0, 2)
+    batches = [copies[0][:, start:end].reshape(-1) for start, end in zip(ends, ends[1:])]
+    return numpy.concatenate(batches).reshape(-1, len(numbers[0]), 8)
 
 
 @FEW
 @given(data=st.data())
 def test_results_are_joined(npu, data):
     case = Case(npu, data.draw, ["f4", "f2", "b2"])
-    layout = case.pick("SBH", "TND")
-    batches, heads, rows, columns = case.pick(1, 2) if layout == "SBH" else 1, case.pick(1, 3), case.pick(1, 5), 64
-    shape = shape_of(layout, batches, heads, rows, columns)
-    stats = [batches, heads, rows, 8] if layout == "SBH" else [rows, heads, 8]
+    version, texts, like_results = layouts(data.draw)
+    layout, heads, columns = texts[0], case.pick(1, 3), 64
+    ends = [0, *numpy.cumsum([case.pick(0, 1, 5), case.pick(1, 3)])] if layout == "TND" else None
+    batches, rows = (case.pick(1, 2), case.pick(1, 5)) if ends is None else (1, int(ends[-1]))
     query, key, value = (case.generator.normal(0, 1, (batches, heads, size, columns)) for size in (rows, 9, 9))
     whole = soften(query, key, 0.25)
-    given_too = []
+    given_too, numbers = [], []
     for part in (slice(0, 4), slice(4, 9)):
         soft = soften(query, key[..., part, :], 0.25)
-        arrays = [from_heads(mix(soft.weights, value[..., part, :])[0], layout)]
-        for numbers in (soft.most, soft.total):
-            copies = numpy.repeat(numbers[..., None], 8, -1)
-            arrays.append(copies if layout == "SBH" else copies[0].transpose(1, 0, 2))
-        given_too += [put(case, values, kind) for values, kind in zip(arrays, (case.kind, "f4", "f4"))]
-    outs = [case.take(shape)[0], case.take(stats, "f4")[0], case.take(stats, "f4")[0]]
-    tensors = [tensor for tensor, _ in given_too]
-    assert npu.call("ring_attention_update", *tensors, 0, layout, *outs) == 0
+        most, total = (each.astype("f4") for each in (soft.most, soft.total))
+        out, rounded = put(case, from_heads(mix(soft.weights, value[..., part, :])[0], layout), case.kind)
+        given_too += [out, *(put(case, ordered(each, ends, like_results), "f4")[0] for each in (most, total))]
+        numbers.append((to_heads(rounded, layout, heads), most.astype("f8"), total.astype("f8")))
+    stats = list(ordered(whole.most, ends, like_results).shape)
+    outs = [case.take(shape_of(layout, batches, heads, rows, columns))[0], *(case.take(stats, "f4")[0] for _ in "ms")]
+    lengths = 0 if ends is None else npu.tensor(numpy.array(ends, "i8"))
+    assert npu.call(f"ring_attention_update{version}", *given_too, lengths, *texts, *outs) == 0
     # the operands were rounded to their type, and so is what is expected of them
-    (one, m, s), (two, n, t) = ([values for _, values in given_too[place : place + 3]] for place in (0, 3))
+    (one, m, s), (two, n, t) = numbers
     top = numpy.maximum(m, n)
     left, right = s * numpy.exp(m - top), t * numpy.exp(n - top)
-    shares = [shared(each / (left + right), layout, columns) for each in (left, right)]
-    size = numpy.abs(one * shares[0]) + numpy.abs(two * shares[1])
-    agree(npu, outs[0], one * shares[0] + two * shares[1], size, 1e-6)
-    agree(npu, outs[1], top, numpy.abs(top) + 1, 1e-6)
-    agree(npu, outs[2], left + right, left + right, 1e-6)
-    expected = mix(whole.weights, value)[0]
+    kept, share = ((each / (left + right))[..., None] for each in (left, right))
+    size = numpy.abs(one * kept) + numpy.abs(two * share)
+    agree(npu, outs[0], from_heads(one * kept + two * share, layout), from_heads(size, layout), 1e-6)
+    for out, each in zip(outs[1:], (top, left + right)):
+        agree(npu, out, ordered(each, ends, like_results), ordered(numpy.abs(each) + 1, ends, like_results), 1e-6)
     near_enough = {"f4": 1e-5, "f2": 1e-2, "b2": 1e-1}[case.kind]
-    assert numpy.allclose(one * shares[0] + two * shares[1], from_heads(expected, layout), atol=near_enough)
+    assert numpy.allclose(one * kept + two * share, mix(whole.weights, value)[0], atol=near_enough)
 
 
 def put(case, values, kind):
@@ -51,13 +74,6 @@ def put(case, values, kind):
     base, view = any_view(case.draw, case.generator, list(values.shape), kind)
     view[...] = stored(values, kind)
     return case.npu.view(base, view, kind), exact(view, kind)
-
-
-def shared(shares, layout, columns):
-    """Return the shares of rows, one per number of the result."""
-    if layout == "TND":
-        return shares[..., :1]
-    return from_heads(numpy.repeat(shares[..., :1], columns, -1), layout)
 
 
 @pytest.mark.parametrize("layout", ["SBH", "TND"])
@@ -72,7 +88,8 @@ def test_queries_without_keys(npu, layout):
     for value, most, sums in ((2, (-inf, -inf, 1), (0, 0, 4)), (3, (-inf, 1, -inf), (0, 4, 0))):
         given_too += [npu.tensor(numpy.full(result, value, "f4")), put_rows(*most), put_rows(*sums)]
     outs = [blank(npu, "f4", shape) for shape in (result, stats, stats)]
-    assert npu.call("ring_attention_update", *given_too, 0, layout, *outs) == 0
+    lengths = npu.tensor(numpy.array([0, 3], "i8"))
+    assert npu.call("ring_attention_update", *given_too, lengths, layout, *outs) == 0
     expected = (0, 3, 2), (-inf, 1, 1), (0, 4, 4)
     for out, values in zip(outs, expected):
         assert npu.get(out).reshape(3, -1).tolist() == [[value] * (out.view.size // 3) for value in values]
@@ -97,3 +114,28 @@ def test_refusals(npu):
     refused(
         call(5, blank(npu, "f2", (2, 3, 4, 8))), INVALID, "curSoftmaxSum has data type 1, float16, expected float32"
     )
+    packed, stats, lengths = blank(npu, "f4", (4, 2, 64)), blank(npu, "f4", (4, 2, 8)), blank(npu, "i8", (2,))
+    fits = [packed, stats, stats, packed, stats, stats, lengths, "TND", "TND", packed, stats, stats]
+
+    def call_packed(place, value):
+        return npu.call("ring_attention_update_v2", *fits[:place], value, *fits[place + 1 :])
+
+    refused(call_packed(6, 0), INVALID, "actualSeqQlenOptional is NULL, expected the ends of the batches of TND")
+    refused(call_packed(6, blank(npu, "i4", (2,))), INVALID, "actualSeqQlenOptional has data type 3, int32, expected")
+    refused(call_packed(6, blank(npu, "i8", (2, 1))), INVALID, "actualSeqQlenOptional has 2 dimensions, expected 1")
+    refused(call_packed(6, blank(npu, "i8", (1,))), INVALID, "actualSeqQlenOptional has 1 elements, expected 2 or more")
+    refused(call_packed(8, "BSH"), 561002, 'inputSoftmaxLayoutOptional is "BSH", expected "", SBH or TND')
+
+
+@pytest.mark.parametrize("ends, said", [([1, 3], "[0] is 1, expected 0 to 0"), ([0, 4, 3], "[1] is 4, expected 0 to 3"),
+                                        ([0, 2, 1, 3], "[2] is 1, expected 2 to 3"),
+                                        ([0, 2], "[1] is 2, expected 3 to 3")])  # fmt: skip
+@pytest.mark.needs_sim
+def test_ends_that_do_not_fit(ends, said):
+    with failing() as fresh:
+        results = [blank(fresh, "f4", (3, 2, 64)) for _ in "abc"]
+        stats = [blank(fresh, "f4", (3, 2, 8)) for _ in "abcdef"]
+        lengths = fresh.tensor(numpy.array(ends, "i8"))
+        given_too = results[0], *stats[:2], results[1], *stats[2:4], lengths, "TND", results[2], *stats[4:]
+        assert fresh.call("ring_attention_update", *given_too) == 0
+        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, f"actualSeqQlenOptional{said}")

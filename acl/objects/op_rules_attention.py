@@ -85,7 +85,7 @@ TABLE: dict[Rule, str] = {
         flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2
         flash_attention_unpadding_score_grad_v4""",
     _rotated_gradients: "flash_attention_unpadding_score_grad_v3",
-    _alike(0, 1, 2): "ring_attention_update",
+    _alike(0, 1, 2): "ring_attention_update ring_attention_update_v2",
     _alike(1, 2): "rope_with_sin_cos_cache rope_with_sin_cos_cache_v2",
     lambda a, arrays: [Spec(a["local_out"][0].shape, a["local_out"][0].dtype)]: "attention_update",
     _alike(0): "rotary_position_embedding rotary_position_embedding_v2",

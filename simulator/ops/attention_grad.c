@@ -119,8 +119,8 @@ static void run_group(const struct sim_training *training, const struct slopes *
         memset(sums, 0, sizeof *sums);
         for (int64_t n = 0; n < group; n++) {
             sim_attention_train_head(training, batch, first + n, &head);
-            head.he_most = sim_attention_rows_at(&training->tr_most, place, first + n, batch->ba_first);
-            head.he_sum = sim_attention_rows_at(&training->tr_sum, place, first + n, batch->ba_first);
+            head.he_most = sim_attention_train_statistic(training, &training->tr_most, batch, first + n);
+            head.he_sum = sim_attention_train_statistic(training, &training->tr_sum, batch, first + n);
             count = sim_attention_block(&head, key);
             if (n == 0)
                 sim_attention_load_keys(&head, tile, key, count);

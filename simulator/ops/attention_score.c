@@ -39,8 +39,8 @@ aclError sim_attention_score_run(const aclsimCall *call)
         for (int64_t n = 0; n < training.tr_heads && batch.ba_queries != 0; n++) {
             sim_attention_train_head(&training, &batch, n, &head);
             head.he_out = sim_attention_rows_at(&out, batch.ba_place, n, batch.ba_first);
-            head.he_most = sim_attention_rows_at(&training.tr_most, batch.ba_place, n, batch.ba_first);
-            head.he_sum = sim_attention_rows_at(&training.tr_sum, batch.ba_place, n, batch.ba_first);
+            head.he_most = sim_attention_train_statistic(&training, &training.tr_most, &batch, n);
+            head.he_sum = sim_attention_train_statistic(&training, &training.tr_sum, &batch, n);
             sim_attention_forward(&head, tile);
         }
     }

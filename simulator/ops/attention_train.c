@@ -1,8 +1,8 @@
 /* Parsing of FlashAttentionScore, its forms for batches of different lengths, and their gradients.
  *
  * The operators have the same arguments under almost the same names. Without a mask nothing is masked, whatever the
- * sparse mode says. The statistics of packed operands have the shape (T, N, 8), but hold all rows of head 0, then those
- * of head 1, unless the layout "same_as_input" is asked for. */
+ * sparse mode says. The statistics of packed operands have the shape (T, N, 8), but each batch has all rows of head 0,
+ * then those of head 1, unless the layout "same_as_input" is asked for. */
 #include "attention_train.h"
 
 #include "base/bytes.h"
@@ -330,7 +330,7 @@ static aclnnStatus parse_dropout(struct sim_training *training)
 /* ---- statistics ---- */
 
 static aclnnStatus parse_statistic(const struct sim_training *training, const aclsimArgument *argument,
-                                   bool is_like_input, struct sim_attention_view *view)
+                                   struct sim_attention_view *view)
 {
     const struct sim_attention_view *query = &training->tr_query;
     const int64_t plain[] = {query->vi_batches, training->tr_heads, query->vi_rows, SIM_ATTENTION_COPIES};
@@ -340,14 +340,12 @@ static aclnnStatus parse_statistic(const struct sim_training *training, const ac
     SIM_TRY(sim_require_shape(argument, training->tr_is_packed ? packed : plain, training->tr_is_packed ? 3 : 4,
                               "8 numbers per query and head"));
     *view = sim_attention_spread(tensor, training->tr_is_packed ? "TND" : "BNSD");
-    if (!training->tr_is_packed || is_like_input || sim_walk_count(tensor) == 0)
+    if (!training->tr_is_sorted || sim_walk_count(tensor) == 0)
         return ACL_SUCCESS;
     SIM_ARGUMENT(tensor->strides[2] == 1 && (packed[1] == 1 || tensor->strides[1] == SIM_ATTENTION_COPIES) &&
                      (packed[0] == 1 || tensor->strides[0] == packed[1] * SIM_ATTENTION_COPIES),
                  ACLNN_ERR_PARAM_INVALID, "%s is not contiguous, expected so, as its rows are sorted by heads",
                  argument->name);
-    view->vi_row = SIM_ATTENTION_COPIES;
-    view->vi_head = packed[0] * SIM_ATTENTION_COPIES;
     return ACL_SUCCESS;
 }
 
@@ -361,8 +359,21 @@ static aclnnStatus parse_statistics(struct sim_training *training)
                  "%s is \"%.40s\", expected \"\" or \"same_as_input\"", layout->name, layout->text);
     SIM_ARGUMENT(most != NULL && sum != NULL, ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a result of the operator",
                  most == NULL ? "softmaxMax" : "softmaxSum");
-    SIM_TRY(parse_statistic(training, most, is_like_input, &training->tr_most));
-    return parse_statistic(training, sum, is_like_input, &training->tr_sum);
+    training->tr_is_sorted = training->tr_is_packed && !is_like_input;
+    SIM_TRY(parse_statistic(training, most, &training->tr_most));
+    return parse_statistic(training, sum, &training->tr_sum);
+}
+
+struct sim_attention_rows sim_attention_train_statistic(const struct sim_training *training,
+                                                        const struct sim_attention_view *view,
+                                                        const struct sim_training_batch *batch, int64_t n)
+{
+    struct sim_attention_view own = *view;
+    if (!training->tr_is_sorted)
+        return sim_attention_rows_at(view, batch->ba_place, n, batch->ba_first);
+    own.vi_row = SIM_ATTENTION_COPIES;
+    own.vi_head = batch->ba_queries * SIM_ATTENTION_COPIES;
+    return sim_attention_rows_at(&own, 0, n, batch->ba_first * training->tr_heads);
 }
 
 aclnnStatus sim_attention_train_parse(const aclsimCall *call, struct sim_training *training)

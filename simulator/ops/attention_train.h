@@ -11,6 +11,7 @@ struct sim_training {
     const aclsimArgument *tr_prefix, *tr_drop;        /* tr_drop NULL: nothing is dropped */
     const char *tr_layout;
     bool tr_is_packed; /* TND: batches one after another */
+    bool tr_is_sorted; /* packed, and the statistics of a batch are sorted by heads */
     int64_t tr_heads, tr_kv_heads, tr_batches;
     int64_t tr_mode; /* without a mask 1 */
     int64_t tr_first_live, tr_last_live; /* batches with queries and keys */
@@ -45,6 +46,11 @@ void sim_attention_train_step(const struct sim_training *training, struct sim_tr
 /* Describes a query head of a batch, except its results. */
 void sim_attention_train_head(const struct sim_training *training, const struct sim_training_batch *batch, int64_t n,
                               struct sim_attention_head *head);
+
+/* The rows of one of its statistics. */
+struct sim_attention_rows sim_attention_train_statistic(const struct sim_training *training,
+                                                        const struct sim_attention_view *view,
+                                                        const struct sim_training_batch *batch, int64_t n);
 
 aclnnStatus sim_attention_score_plan(const aclsimCall *call, uint64_t *workspace_size);
 aclError sim_attention_score_run(const aclsimCall *call);

@@ -258,8 +258,12 @@ class Training:
         return found, sizes
 
     def statistic(self, numbers, like_input=False):
-        """Return numbers of rows as the operator stores them: each 8 times, those of packed heads one after another."""
+        """Return numbers of rows as the operator stores them: 8 times; packed batches have one head after another."""
         copies = numpy.repeat(numbers[..., None], 8, -1)
         if self.ends is None:
             return copies
-        return copies[0].transpose(1, 0, 2) if like_input else copies[0].reshape(-1, self.heads, 8)
+        if like_input:
+            return copies[0].transpose(1, 0, 2)
+        batches = [copies[0][:, rows].reshape(-1) for _, rows, _ in self.parts]
+        stored = numpy.concatenate(batches)
+        return numpy.concatenate([stored, numpy.zeros(copies.size - stored.size)]).reshape(-1, self.heads, 8)

@@ -292,6 +292,26 @@ def gradients_of_activations(kind):
     return found, wanted
 
 
+@case(HALF, BRAIN)
+def npu_ring_attention_update(kind):
+    """Join the results on two parts of the keys of packed sequences, which the operator of attention has returned."""
+    query = numbers(5, 2, 64, kind=kind)
+    parts = [[numbers(7, 2, 64, kind=kind) for _ in "kv"] for _ in range(2)]
+    results = []
+    for part in parts:
+        results += torch_npu.npu_fusion_attention(
+            *npu(query, *part), 2, "TND", scale=0.125, actual_seq_qlen=[2, 5], actual_seq_kvlen=[3, 7]
+        )[:3]
+    ends = torch.tensor([0, 2, 5]).npu()
+    found = torch_npu.npu_ring_attention_update(*results, actual_seq_qlen=ends, input_layout="TND")
+    wanted = []
+    for rows, keys in ((slice(0, 2), slice(0, 3)), (slice(2, 5), slice(3, 7))):
+        key, value = (torch.cat([part[place][keys] for part in parts]).float() for place in range(2))
+        weights = softmax(torch.einsum("qnd,knd->nqk", query[rows].float(), key) * 0.125)
+        wanted.append(torch.einsum("nqk,knd->qnd", weights, value))
+    return found[:1], [torch.cat(wanted)]
+
+
 def compare(function, kind):
     """Return what is wrong with an operator, or None."""
     torch.manual_seed(2)
