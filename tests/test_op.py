@@ -283,6 +283,16 @@ class TestTypesOfTheUser:
         refused(single.call("AddCustom", [], [out]), 100024, "aclopExecuteV2", 'acl.sim.kernel("AddCustom")')
 
 
+def test_the_blocks_of_a_storage_format_are_not_visible(single):
+    numbers = numpy.arange(-3, 3, dtype="f4").reshape(2, 3)
+    given, out = single.give(numbers), single.take((2, 3), "f4")
+    for desc in (given[0], out[0]):
+        assert acl.set_tensor_storage_format(desc, 29) == 0
+        assert acl.set_tensor_storage_shape(desc, [1, 1, 16, 16]) == 0
+    assert single.call("Relu", [given], [out]) == 0, acl.get_recent_err_msg()
+    numpy.testing.assert_array_equal(out[2](), numbers.clip(0))
+
+
 def test_formats_in_blocks_are_refused(single):
     desc = acl.create_tensor_desc(0, [1, 1, 16, 16], 29)
     _, buffer = single.give(numpy.zeros((1, 1, 16, 16), "f4"))

@@ -13,6 +13,9 @@ A = numpy.array([[1, -2, 3], [4, 5, -6]], "f4")
 POSITIVE = numpy.array([[2, 2, 3], [1, 5, 0.5]], "f4")
 CUBE = numpy.arange(24, dtype="f4").reshape(2, 3, 4)
 INDEX = numpy.array([[0, 1], [1, 1]], "i8")
+PICKED = numpy.array([2, 0], "i4")
+CHOSEN = numpy.eye(3, dtype="f4")[PICKED]
+CHANCES = numpy.array([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], "f4")
 ONE, ZERO, LONE = numpy.array(1, "f4"), numpy.array(0, "f4"), CUBE.reshape(1, 24, 1)
 IMAGE = numpy.arange(50, dtype="f4").reshape(1, 2, 5, 5)  # NCHW
 SIDE = {"ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "data_format": "NCHW"}
@@ -103,6 +106,17 @@ CASES = {
     "Range": ([[3], [10], [2]], {}, numpy.arange(3, 10, 2)),
     "Range down": ([[3], [-3], [-2]], {}, numpy.arange(3, -3, -2)),
     "AddV2": ([A, POSITIVE], {}, A + POSITIVE),
+    "Addcmul": ([A, POSITIVE, A[0], numpy.array(0.5, "f4")], {}, A + POSITIVE * A[0] / 2),
+    "AxpyV2": ([A, POSITIVE[0], numpy.array([-3], "f4")], {}, A - 3 * POSITIVE[0]),
+    "Addcdiv": ([A, A[0], POSITIVE, numpy.array([2], "f4")], {}, A + 2 * A[0] / POSITIVE),
+    "ReluGrad": ([POSITIVE, A], {}, POSITIVE * (A > 0)),
+    "SigmoidGrad": ([CHANCES, A], {}, CHANCES * (1 - CHANCES) * A),
+    "TanhGrad": ([CHANCES, A], {}, (1 - CHANCES**2) * A),
+    "SoftmaxGrad": ([CHANCES, A], {"axes": [-1]}, CHANCES * (A - (A * CHANCES).sum(1, keepdims=True))),
+    "LogSoftmaxGrad": ([A, numpy.log(CHANCES)], {}, A - CHANCES * A.sum(1, keepdims=True)),
+    "LogSoftmaxGrad axis": ([A, numpy.log(A * 0 + 0.5)], {"axis": [0]}, A - A.sum(0) / 2),
+    "NLLLossGrad": ([A, ONE, PICKED, POSITIVE[0], numpy.array(4, "f4")], {"reduction": "sum"}, -CHOSEN * POSITIVE[0]),
+    "NLLLossGrad mean": ([A, ONE, PICKED, POSITIVE[0], numpy.array(4, "f4")], {}, -CHOSEN * POSITIVE[0] / 4),
     "FloorDiv": ([INDEX - 7, INDEX + 2], {}, (INDEX - 7) // (INDEX + 2)),
     "LeakyRelu": ([A], {}, A.clip(0)),
     "LeakyRelu slope": ([A], {"negative_slope": 0.5}, numpy.where(A > 0, A, A / 2)),
@@ -248,6 +262,16 @@ class TestSeveralOutputs:
         places, values = self.lines(single, op_type, {"dimension": 1}, [single.give(A)], [(2,), (2,)], ["i4", "f4"])
         numpy.testing.assert_array_equal(places, getattr(A, f"arg{pick}")(1))
         numpy.testing.assert_array_equal(values, getattr(A, pick)(1))
+
+    @pytest.mark.parametrize(("reduction", "shape"), [("none", (2,)), ("sum", ()), ("mean", ())])
+    def test_loss_of_classes(self, reduction, shape, single):
+        given = [single.give(one) for one in (A, PICKED, POSITIVE[0])]
+        loss, weight = self.lines(single, "NLLLoss", {"reduction": reduction}, given, [shape, ()], ["f4", "f4"])
+        losses = (-A * CHOSEN * POSITIVE[0]).sum(1)
+        expected = {"none": losses, "sum": losses.sum(), "mean": losses.sum() / 5}[reduction]
+        numpy.testing.assert_allclose(loss, expected, rtol=1e-6)
+        assert weight == 5
+        assert single.shapes("NLLLoss", given, ["f4", "f4"], reduction=reduction) == [shape, ()]
 
     @pytest.mark.parametrize("op_type", PARTED)
     def test_parts(self, op_type, single):
@@ -397,6 +421,7 @@ MISFITS = [
     ("Squeeze", [A], {"axis": [0]}, (3,), 100024, "a dimension to remove is not 1"),
     ("ConcatV2", [], {}, (2, 3), 100021, "numInputs is 0, expected more for ConcatV2"),
     ("GeluV2", [A], {"approximate": "erf"}, (2, 3), 100023, 'approximate of GeluV2 is "erf", expected none or tanh'),
+    ("NLLLossGrad", [A, ONE, PICKED, A[0], ONE], {"reduction": "all"}, (2, 3), 100023, "expected none, mean or sum"),
     ("OneHot", [INDEX, [2], ONE, ZERO], {"axis": 5}, (2, 2, 2), 100024, "axis is 5, expected -1 to 2"),
     ("MaxPool", [IMAGE], {**SIDE, "padding": "FULL"}, (1, 2, 2, 2), 100023, '"FULL", expected SAME or VALID'),
     ("MaxPool", [IMAGE], SIDE, (1, 2, 2, 2), 100023, 'attribute padding of MaxPool is "", expected SAME or VALID'),

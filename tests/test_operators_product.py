@@ -116,6 +116,21 @@ def test_batch_matmul(npu, data):
     near(npu.get(out), expected, kinds[2], error)
 
 
+@pytest.mark.parametrize("kind", ["f2", "b2"])
+@pytest.mark.parametrize("name", ["matmul_weight_nz", "batch_mat_mul_weight_nz", "addmm_weight_nz"])
+def test_weights_in_blocks(npu, name, kind):
+    generator = numpy.random.default_rng(3)
+    batch = (2,) if name.startswith("batch") else ()
+    left, right, added = (numbers(generator, (*batch, *shape), kind) for shape in ((5, 20), (20, 33), (5, 33)))
+    one, source, other, out = (npu.tensor(each, kind) for each in (left, right, right * 0, added * 0))
+    assert npu.call("npu_format_cast", source, other) == 0
+    sum_of = [npu.tensor(added, kind)], [npu.scalar(1), npu.scalar(1)]
+    before, after = sum_of if name.startswith("addmm") else ([], [])
+    assert npu.call(name, *before, one, other, *after, out, KEEP) == 0
+    expected, error = sums(exact(left, kind), exact(right, kind))
+    near(npu.get(out), expected + exact(added, kind) if before else expected, kind, error + UNIT)
+
+
 @pytest.mark.parametrize("shapes", [((3, 4, 1, 8), (8, 5)), ((3, 4, 6, 8), (1, 1, 8, 5)), ((2, 3, 4, 8), (2, 1, 8, 5))])
 def test_batches_that_share_a_factor(npu, shapes):
     generator = numpy.random.default_rng(2)

@@ -3,6 +3,7 @@
 import numpy
 import pytest
 from helpers.expect import NULL, in_thread, pointer, refused
+from helpers.single import Single
 from helpers.tensors import Device, from_bfloat, to_bfloat
 
 import acl
@@ -178,6 +179,48 @@ def test_status_is_set_by_an_overflow_until_it_is_cleared(make, read, clear):
     assert status(npu, read) == SET
     assert CLEARS[clear](pointer(npu.stream)) == 0
     assert status(npu, read) == CLEAR
+
+
+def by_type(single, op_type, inputs, outputs, kind):
+    """Run an operator of the status; return the first element of each tensor, which has zeros behind it."""
+    tensors = [single.take((8,), kind) for _ in range(inputs + outputs)]
+    assert single.call(op_type, tensors[:inputs], tensors[inputs:]) == 0, acl.get_recent_err_msg()
+    found = [tensor[2]() for tensor in tensors]
+    assert not any(one[1:].any() for one in found)
+    return [one[0] for one in found]
+
+
+@pytest.mark.parametrize(
+    ("read", "clear", "kind"),
+    [
+        (("NPUGetFloatStatus", 1, 1), ("NPUClearFloatStatus", 1, 1), "f4"),
+        (("NPUGetFloatStatusV2", 0, 1), ("NPUClearFloatStatusV2", 0, 0), "i4"),
+    ],
+)
+def test_operators_read_and_clear_the_status(make, read, clear, kind):
+    npu = make(P310P)
+    single = Single(npu)
+    assert by_type(single, "NPUAllocFloatStatus", 0, 1, "f4") == [0]
+    assert not any(by_type(single, *read, kind))
+    divide(npu)
+    assert set(by_type(single, *read, kind)) == {1}
+    assert by_type(single, "NPUAllocFloatStatus", 0, 1, "f4") == [0]
+    assert not any(by_type(single, *clear, kind))
+    assert not any(by_type(single, *read, kind))
+    assert status(npu) == CLEAR
+    single.close()
+
+
+def test_what_operators_of_the_status_refuse(make):
+    single = Single(make(P310P))
+    good, short, wide = single.take((8,), "f4"), single.take((7,), "f4"), single.take((4,), "f8")
+    refused(single.call("NPUGetFloatStatus", [], [good]), 100021, "numInputs is 0, expected 1 for NPUGetFloatStatus")
+    refused(single.call("NPUGetFloatStatusV2", [], []), 100022, "numOutputs is 0, expected 1")
+    refused(single.call("NPUGetFloatStatus", [good], [short]), 100024, "tensor 1 of", "28 bytes, expected 8 numbers")
+    refused(single.call("NPUClearFloatStatus", [wide], [good]), 100024, "tensor 0 of", "has data type 11")
+    lost = single.desc((8,), "f4"), single.buffer(1 << 40, 32)
+    refused(single.call("NPUGetFloatStatusV2", [], [lost]), 107000, "outputs")
+    single.close()
 
 
 def test_the_switch_concerns_what_is_submitted_later(make):

@@ -181,8 +181,8 @@ def _half_product(*flags: str) -> Rule:
 
 
 TABLE: dict[Rule, str] = {
-    _matmul: "matmul mm batch_mat_mul mv dot",
-    _added_product: "addmm addmv baddbmm",
+    _matmul: "matmul mm batch_mat_mul mv dot matmul_weight_nz batch_mat_mul_weight_nz",
+    _added_product: "addmm addmv baddbmm addmm_weight_nz",
     _convolution: "convolution conv_depthwise2d",
     _convolution_tbc: "conv_tbc",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:4]]: "conv_tbc_backward",

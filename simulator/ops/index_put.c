@@ -4,8 +4,8 @@
  * Each tensor of indices belongs to the next dimension of self. An empty one, which may have the type of self, stands
  * for all of that dimension, or it holds indices and selects nothing: `choose` decides. Tensors of indices are
  * broadcast together. A mask belongs to as many dimensions as it has, and becomes one line of indices for each: the
- * positions of its true elements. Their number is not known in the first phase, so that shapes are checked in the second
- * if there is a mask. The range of indices is always checked. */
+ * positions of its true elements. Their number is not known in the first phase, so that shapes are checked in the
+ * second if there is a mask. The range of indices is always checked. */
 #include "base/fail.h"
 #include "indices.h"
 #include "operator/row.h"

@@ -458,6 +458,13 @@ PRODUCT(aclnnAddmv, .ru_self = 0, .ru_first = 1, .ru_alpha = 3, .ru_beta = 4, .r
         .ru_types = SIM_TYPES_REAL,
         .ru_left = {2, 2}, .ru_right = {1, 1}, .ru_math = 6, .ru_last_math = SIM_USE_HF32);
 
+/* A weight in blocks keeps its elements in the order of its dimensions (format_cast.c). */
+#define BLOCKED(name, as)                                                                                              \
+    const struct sim_kernel sim_kernel_##name = {plan_product, run_product, (void *)&rule_of_sim_kernel_##as, false}
+BLOCKED(aclnnMatmulWeightNz, aclnnMm);
+BLOCKED(aclnnBatchMatMulWeightNz, aclnnBatchMatMul);
+BLOCKED(aclnnAddmmWeightNz, aclnnAddmm);
+
 RULE(sim_product_outer, PLAIN, .ru_types = SIM_TYPES_REAL | SIM_TYPES_COMPLEX, .ru_left = {2, 2}, .ru_right = {2, 2},
      .ru_math = NONE);
 RULE(sim_product_outer_sum, SUM, .ru_out = 5, .ru_types = SIM_TYPES_REAL, .ru_left = {2, 2}, .ru_right = {2, 2},

@@ -16,6 +16,9 @@ extern struct sim_row sim_op_leaky_relu_row;  /* x, negative_slope, y */
 extern struct sim_row sim_op_swish_row;       /* x, scale, y */
 extern struct sim_row sim_op_relu6_row;       /* x, y */
 extern struct sim_row sim_op_hard_swish_row;  /* x, y */
+extern struct sim_row sim_op_addcmul_row;     /* ops/ternary.c: input_data, x1, x2, value, y */
+extern struct sim_row sim_op_addcdiv_row;     /* the same */
+extern struct sim_row sim_op_axpy_row;        /* x1, x2, alpha, y */
 extern struct sim_row sim_op_clip_row;        /* ops/assign.c: x, clip_value_min, clip_value_max, y */
 extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, sizes, y */
 extern struct sim_row sim_op_split_row;       /* x, sizes, axis, outputs */

@@ -6,16 +6,21 @@
 #include "require.h"
 #include <math.h>
 
-/* ---- self + value * tensor1 * tensor2, self + value * tensor1 / tensor2 ---- */
+/* ---- self + value * tensor1 * tensor2, self + value * tensor1 / tensor2, and single operators: the same with a tensor
+ * as value, and x1 + alpha * x2 ---- */
+
+#define SUM(types, meeting, check, run)                                                                                \
+    {.fo_result = "the sum", .fo_in = (types), .fo_out = (types), .fo_meeting = (meeting), .fo_check = (check),        \
+     .fo_run = {run}}
 
 SIM_EACH_BITS(add_product, a + d * b * c)
 SIM_EACH_FLOAT(add_product, a + (double)d * b * c)
+SIM_EACH_BITS(add_scaled, a + c * b)
+SIM_EACH_FLOAT(add_scaled, a + (double)c * b)
 #define MULTIPLIED (SIM_TYPES_FLOAT | SIM_TYPES_INDEX | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8))
-static const struct sim_formula sum_with_product = {.fo_result = "the sum",
-                                                    .fo_in = MULTIPLIED,
-                                                    .fo_out = MULTIPLIED,
-                                                    .fo_meeting = 3,
-                                                    .fo_run = {SIM_RUN_REAL(add_product)}};
+static const struct sim_formula sum_with_product = SUM(MULTIPLIED, 3, NULL, SIM_RUN_REAL(add_product)),
+                                product_by_tensor = SUM(MULTIPLIED, 4, NULL, SIM_RUN_REAL(add_product)),
+                                scaled_by_tensor = SUM(MULTIPLIED, 3, NULL, SIM_RUN_REAL(add_scaled));
 SIM_FORMULA_KERNEL(Addcmul, &sum_with_product);
 SIM_FORMULA_KERNEL(InplaceAddcmul, &sum_with_product);
 
@@ -31,14 +36,23 @@ static aclnnStatus check_quotient(const struct sim_formula_call *call)
 
 SIM_EACH_FLOAT(add_quotient, a + (double)d * b / c)
 #define DIVIDED (SIM_TYPES_FLOAT | SIM_TYPE(ACL_INT64))
-static const struct sim_formula sum_with_quotient = {.fo_result = "the sum",
-                                                     .fo_in = DIVIDED,
-                                                     .fo_out = DIVIDED,
-                                                     .fo_meeting = 3,
-                                                     .fo_check = check_quotient,
-                                                     .fo_run = {SIM_RUN_FLOAT(add_quotient)}};
+static const struct sim_formula sum_with_quotient = SUM(DIVIDED, 3, check_quotient, SIM_RUN_FLOAT(add_quotient)),
+                                quotient_by_tensor = SUM(DIVIDED | SIM_TYPE(ACL_INT32), 4, check_quotient,
+                                                         SIM_RUN_FLOAT(add_quotient));
 SIM_FORMULA_KERNEL(Addcdiv, &sum_with_quotient);
 SIM_FORMULA_KERNEL(InplaceAddcdiv, &sum_with_quotient);
+
+#define INPUT(name) {name, ACLSIM_TENSOR, ACLSIM_IN, false}
+#define OUTPUT(name) {name, ACLSIM_TENSOR, ACLSIM_OUT, false}
+static const struct sim_parameter sum_parameters[] = {INPUT("input_data"), INPUT("x1"), INPUT("x2"), INPUT("value"),
+                                                      OUTPUT("y")},
+                                  scaled_parameters[] = {INPUT("x1"), INPUT("x2"), INPUT("alpha"), OUTPUT("y")};
+static const struct sim_kernel addcmul_kernel = {sim_formula_plan, sim_formula_run, (void *)&product_by_tensor, true},
+                               addcdiv_kernel = {sim_formula_plan, sim_formula_run, (void *)&quotient_by_tensor, true},
+                               axpy_kernel = {sim_formula_plan, sim_formula_run, (void *)&scaled_by_tensor, true};
+struct sim_row sim_op_addcmul_row = SIM_ROW("Addcmul", SIM_TASK_VECTOR, sum_parameters, &addcmul_kernel),
+               sim_op_addcdiv_row = SIM_ROW("Addcdiv", SIM_TASK_VECTOR, sum_parameters, &addcdiv_kernel),
+               sim_op_axpy_row = SIM_ROW("AxpyV2", SIM_TASK_VECTOR, scaled_parameters, &axpy_kernel);
 
 /* ---- functions of float32 and half precision whose tensors have one type ---- */
 

@@ -69,19 +69,23 @@ static void write_address(struct sim_context *context, uint32_t value)
         atomic_store((_Atomic uint32_t *)sim_memory_reach(range.rg_address), value);
 }
 
-static void set_status(struct sim_stream *stream, bool overflow)
+void sim_saturation_set_status(struct sim_stream *stream, bool overflow)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     atomic_store(is_of_process() ? &process_overflow : &context->cx_overflowed, overflow);
     write_address(context, overflow);
 }
 
+bool sim_saturation_status(const struct sim_stream *stream)
+{
+    struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
+    return atomic_load(is_of_process() ? &process_overflow : &context->cx_overflowed);
+}
+
 static aclError run_read(struct sim_run *run, void *argument)
 {
     const struct sim_range *range = argument;
-    struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
-    uint32_t words[SIM_OVERFLOW_BYTES / 4] = {atomic_load(is_of_process() ? &process_overflow
-                                                                          : &context->cx_overflowed)};
+    uint32_t words[SIM_OVERFLOW_BYTES / 4] = {sim_saturation_status(run->rn_stream)};
     memcpy(sim_memory_engine(range->rg_address), words, sizeof words);
     return ACL_SUCCESS;
 }
@@ -89,7 +93,7 @@ static aclError run_read(struct sim_run *run, void *argument)
 static aclError run_clear(struct sim_run *run, void *argument)
 {
     (void)argument;
-    set_status(run->rn_stream, false);
+    sim_saturation_set_status(run->rn_stream, false);
     return ACL_SUCCESS;
 }
 
@@ -245,7 +249,7 @@ static bool saturates(const struct sim_stream *stream)
 static void tell(struct sim_stream *stream, bool overflow)
 {
     if (overflow && (!is_of_process() || atomic_load(&stream->st_saturation.sa_reached)))
-        set_status(stream, true);
+        sim_saturation_set_status(stream, true);
 }
 
 void sim_saturation_apply(struct sim_stream *stream, const aclsimArgument *arguments, size_t count)

@@ -29,6 +29,10 @@ enum sim_status_call { SIM_STATUS, SIM_STATUS_FLOAT, SIM_STATUS_NPU, SIM_STATUS_
 aclError sim_saturation_read(enum sim_status_call call, void *output, uint64_t size, aclrtStream stream, void *site);
 aclError sim_saturation_clear(enum sim_status_call call, aclrtStream stream, void *site);
 
+/* The status as tasks of the stream see it, for tasks that read or change it. */
+bool sim_saturation_status(const struct sim_stream *stream);
+void sim_saturation_set_status(struct sim_stream *stream, bool overflow);
+
 /* The device address that mirrors the status of a context; allocated at the first call. Returns 207001 if memory
  * runs out. */
 aclError sim_saturation_address(struct sim_context *context, void **address);

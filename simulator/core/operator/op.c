@@ -16,6 +16,7 @@
  * If the kernel finds the size of an output, the call waits for it, and the program gets the size in its description.
  *
  * Each handle has its own lock; there is no other. */
+#include "op_status.h"
 #include "op_type.h"
 
 #include "address/memory.h"
@@ -80,7 +81,10 @@ static aclError copy_desc(const struct sim_tensor_desc *desc, struct sim_op_tens
 {
     const struct sim_numbers *shape = &desc->td_shape;
     tensor->ot_type = desc->td_type;
-    tensor->ot_format = desc->td_storage_format != ACL_FORMAT_UNDEFINED ? desc->td_storage_format : desc->td_format;
+    /* A storage format in blocks says how a card arranges the elements. Here they stay in the order of the dimensions,
+     * as aclnnNpuFormatCast leaves them. */
+    bool is_plain = desc->td_storage_format != ACL_FORMAT_UNDEFINED && !sim_op_is_blocked(desc->td_storage_format);
+    tensor->ot_format = is_plain ? desc->td_storage_format : desc->td_format;
     tensor->ot_placement = desc->td_placement;
     tensor->ot_open = !sim_tensordesc_has_rank(desc);
     if (tensor->ot_open)
@@ -214,6 +218,8 @@ static void drop_plan(struct planned *planned)
 static aclError check(const struct sim_op_request *request)
 {
     struct planned planned;
+    if (sim_op_status_is(request))
+        return sim_op_status_check(request);
     aclError code = plan(request, &planned);
     drop_plan(&planned);
     return code;
@@ -345,6 +351,10 @@ static aclError submit(struct sim_op_request *request, aclrtStream stream, bool 
     SIM_TRY(check_buffers("inputs", request->rq_tensors, request->rq_input_count));
     SIM_TRY(check_buffers("outputs", sim_op_output(request, 0), request->rq_output_count));
     SIM_TRY(sim_stream_own(stream, &target));
+    if (sim_op_status_is(request)) {
+        SIM_TRY(sim_op_status_check(request));
+        return sim_op_status_submit(request, target, site);
+    }
     aclError code = plan(request, &planned);
     bool resizes = code == ACL_SUCCESS && planned.pl_pack.pk_call->ca_resizes;
     if (resizes && (sized == NULL || sim_stream_taken(target.tg_stream) != SIM_TAKEN_NOT))

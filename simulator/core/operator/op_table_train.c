@@ -15,8 +15,6 @@
 /* predict, label, dout, and what the loss has beside them */
 #define LOSS_GRADIENT(name, inputs, row, ...)                                                                          \
     {name, inputs, row, SIM_SHAPE_FIRST, .ty_sources = {X(2), X(0), X(1), __VA_ARGS__, ANY("reduction")}}
-#define ADDED_PRODUCT(name, row)                                                                                       \
-    {name, 4, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), NUMBERS(3), Y}}
 #define REDUCTION_KIND DERIVED(sim_op_train_reduction)
 #define LOG_OF_SUM(base, fits)                                                                                         \
     {"LogAddExp", 2, base, SIM_SHAPE_BROADCAST,                                                                        \
@@ -120,9 +118,6 @@ const struct sim_op_type sim_op_train_types[] = {
      .ty_sources = {X(0), X(1), OPTIONAL("rtol", 1e-5), OPTIONAL("atol", 1e-8), OPTIONAL("equal_nan", 0), Y}},
     LOG_OF_SUM("aclnnLogAddExp", is_natural),
     LOG_OF_SUM("aclnnLogAddExp2", is_binary),
-    {"AxpyV2", 3, "aclnnAdd", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBERS(2), Y}},
-    ADDED_PRODUCT("Addcmul", "aclnnAddcmul"),
-    ADDED_PRODUCT("Addcdiv", "aclnnAddcdiv"),
     {"Tril", 1, "aclnnTril", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("diagonal", 0), Y}},
     {"Triu", 1, "aclnnTriu", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("diagonal", 0), Y}},
     {"Roll", 1, "aclnnRoll", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("shifts"), NEEDED("dims"), Y}},

@@ -30,8 +30,7 @@ static aclError keep(union sim_value *value, const void *made)
     return made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
 }
 
-/* Formats whose bytes are not in the order of the dimensions. */
-static bool is_private(aclFormat format)
+bool sim_op_is_blocked(aclFormat format)
 {
     switch (format) {
     case ACL_FORMAT_NC1HWC0:
@@ -55,7 +54,7 @@ static aclError make_shaped(const struct sim_op_request *request, uint32_t place
     bool is_input = place < request->rq_input_count;
     const char *side = is_input ? "inputs" : "outputs";
     uint32_t index = is_input ? place : place - request->rq_input_count, rank = shape->ot_rank;
-    SIM_ARGUMENT(!is_private(tensor->ot_format), ACL_ERROR_OP_NOT_FOUND,
+    SIM_ARGUMENT(!sim_op_is_blocked(tensor->ot_format), ACL_ERROR_OP_NOT_FOUND,
                  "%s[%u] has format %d, whose layout the simulator does not support, expected ND or a similar format",
                  side,
                  index, (int)tensor->ot_format);

@@ -212,6 +212,8 @@ enum { SIM_USER_INPUTS, SIM_USER_OUTPUTS, SIM_USER_ATTRIBUTES };
 /* Whether the type is that of a schema with only tensors, whose built-in kernel checks their shapes. */
 bool sim_op_is_pointwise(const char *type);
 
+/* Whether the bytes of a format are not in the order of the dimensions. */
+bool sim_op_is_blocked(aclFormat format);
 /* Whether an input is given, and not omitted; and the number of such inputs. */
 bool sim_op_has_input(const struct sim_op_request *request, uint32_t place);
 uint32_t sim_op_present(const struct sim_op_request *request);
