@@ -30,8 +30,8 @@ def any_key(draw, npu, generator, shape, kind):
             tensors.append(npu.view(base, mask, "?"))
             key.append(mask)
         elif what == "indices":
-            base, view, kind = any_indices(draw, generator, stretched(draw, common), shape[dim], negative=True)
-            tensors.append(npu.view(base, view, kind))
+            base, view, chosen = any_indices(draw, generator, stretched(draw, common), shape[dim], negative=True)
+            tensors.append(npu.view(base, view, chosen))
             key.append(view)
         else:
             tensors.append(blank(npu, kind, (0,)))

@@ -13,7 +13,6 @@ STEPS, TOKENS = 2, 8
 # not move its weight.
 SMALL, EPS = 1e-2, 1e-4
 
-
 gelu_of_torch = torch.nn.functional.gelu
 
 
