@@ -338,7 +338,11 @@ def test_a_diagonal_has_ones(single):
 WRONG = {
     "a view beyond the end": ("AsStrided", [STEPS, [2, 3], [4, 4], [1]], (2, 3), {}, "12 elements beyond its end"),
     "a part of another tensor": (
-        "ViewCopy", [STEPS, [4], [1], [0], STEPS, [4], [1], [0]], (3, 4), {}, "expected the address of inputs[0]",
+        "ViewCopy",
+        [STEPS, [4], [1], [0], STEPS, [4], [1], [0]],
+        (3, 4),
+        {},
+        "expected the address of inputs[0]",
     ),
     "no indices": ("Index", [STEPS, [1, 1], [1, 1], INDICES[0]], (4,), {}, "the indices of dimension 1, is missing"),
     "a negative stride": ("AsStrided", [STEPS, [2], [-1], [3]], (2,), {}, "beyond its end"),
