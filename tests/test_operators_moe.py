@@ -239,3 +239,12 @@ def test_experts_and_rows_out_of_range_fail_the_task():
         assert fresh.call("moe_init_routing", x, rows, experts, 2, *outs) == 0
         words = "element 1 of rowIdx is 2, expected 0 to 1"
         refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
+
+
+@pytest.mark.needs_sim
+def test_a_gradient_of_an_expert_out_of_range_fails_the_task():
+    with failing() as fresh:
+        scores, grad, out = (blank(fresh, "f4", shape) for shape in ((2, 4), (2, 1), (2, 4)))
+        experts = fresh.tensor(numpy.array([[1], [4]], "i4"))
+        assert fresh.call("moe_gating_top_k_backward", scores, grad, experts, 0, 1, 1.0, 1e-20, out) == 0
+        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, "of expertIdx is 4, expected 0 to 3")

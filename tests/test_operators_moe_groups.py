@@ -4,7 +4,7 @@ import numpy
 import pytest
 from helpers.expect import refused
 from helpers.norms import Case, agree, positive
-from helpers.operands import INVALID, NULLPTR, SETTINGS, blank, near
+from helpers.operands import INVALID, NULLPTR, SETTINGS, any_view, blank, near
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,6 +84,51 @@ def test_gates_refuse(npu):
     refused(call(norm=2), CONFLICT, "normType is 2, expected 0 to 1")
     refused(call(y=blank(npu, "f4", (2, 2))), CONFLICT, "dimension 1 of yOut is 2, expected the shape 2 x 3")
     refused(call(out=blank(npu, "f4", (2, 7))), CONFLICT, "dimension 1 of outOut is 7, expected the shape 2 x 8")
+
+
+@SETTINGS
+@given(data=st.data())
+def test_gradients_of_gates(npu, data):
+    draw, case = data.draw, Case(npu, data.draw)
+    rows, experts = draw(st.integers(1, 4)), draw(st.integers(2, 9))
+    k = draw(st.integers(1, experts))
+    (scores, values), (grad, grads) = case.take((rows, experts), "f4", positive), case.take((rows, k))
+    places = numpy.array([case.generator.permutation(experts)[:k] for _ in range(rows)])
+    base, view = any_view(draw, case.generator, [rows, k], "i4")
+    view[...] = places
+    chosen, out = npu.view(base, view, "i4"), case.take((rows, experts))[0]
+    assert npu.call("moe_gating_top_k_backward", scores, grad, chosen, 0, 1, 2.5, 1e-3, out) == 0
+    expected = numpy.zeros((rows, experts))
+    for row in range(rows):
+        mine = values[row, places[row]]
+        total = mine.sum() + 1e-3
+        slopes = 2.5 * (numpy.eye(k) / total - mine[:, None] / total**2)  # of result i to score j
+        expected[row, places[row]] = grads[row] @ slopes * mine * (1 - mine)
+    agree(npu, out, expected, numpy.abs(expected).max() + 1e3)
+
+
+@pytest.mark.strict
+def test_gradients_of_gates_refuse(npu):
+    scores, grad, chosen, out = (
+        blank(npu, *each) for each in (("f4", (2, 8)), ("f2", (2, 3)), ("i4", (2, 3)), ("f2", (2, 8)))
+    )
+
+    def call(scores=scores, grad=grad, chosen=chosen, renorm=0, norm=1, out=out):
+        return npu.call("moe_gating_top_k_backward", scores, grad, chosen, renorm, norm, 1.0, 1e-20, out)
+
+    assert call() == 0
+    for name in ("scores", "grad", "chosen", "out"):
+        refused(call(**{name: 0}), NULLPTR, "is NULL")
+    refused(call(scores=out), INVALID, "xNorm has data type 1, float16, expected float32")
+    refused(call(out=scores), INVALID, "out has data type 0, float32, expected float16")
+    refused(call(chosen=grad), INVALID, "expertIdx has data type 1, float16, expected int32")
+    refused(call(grad=blank(npu, "f2", (2, 9))), CONFLICT, "gradY has 2 rows and 9 columns, expected 1 or more, and at")
+    refused(call(grad=blank(npu, "f2", (2, 0))), CONFLICT, "gradY has 2 rows and 0 columns, expected 1 or more")
+    refused(call(grad=blank(npu, "f2", (3, 3))), CONFLICT, "dimension 0 of gradY is 3, expected")
+    refused(call(chosen=blank(npu, "i4", (2, 2))), CONFLICT, "dimension 1 of expertIdx is 2, expected the shape 2 x 3")
+    refused(call(out=blank(npu, "f2", (2, 7))), CONFLICT, "dimension 1 of out is 7, expected the shape 2 x 8")
+    refused(call(renorm=1), CONFLICT, "renorm is 1, expected 0")
+    refused(call(norm=0), CONFLICT, "normType is 0, expected 1")
 
 
 def counted(flat, first, end, kind, number):

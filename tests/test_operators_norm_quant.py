@@ -1,10 +1,10 @@
-"""AddRmsNorm with int8 results against NumPy in double."""
+"""AddRmsNorm and RmsNorm with int8 results against NumPy in double."""
 
 import numpy
 import pytest
 from helpers.expect import refused
 from helpers.norms import Case, agree, positive, unchanged
-from helpers.operands import INVALID, SETTINGS, blank, rounded
+from helpers.operands import INVALID, NULLPTR, SETTINGS, blank, rounded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +48,46 @@ def test_add_rms_norm_quant(npu, data):
             unchanged(npu, tensor)
         else:
             same_integers(npu, tensor, (values / each if divides else values * each) + (0 if zero is None else zero))
+
+
+@SETTINGS
+@given(data=st.data())
+def test_rms_norm_quant(npu, data):
+    case, shape = Case(npu, data.draw), [max(1, size) for size in data.draw(shapes())]
+    case.kind = data.draw(st.sampled_from(["f2", "b2"]))
+    tail = data.draw(st.sampled_from([shape[-1:], [1, shape[-1]]]))
+    (x, values), (gamma, factor), (beta, bias) = (case.take(each) for each in (shape, tail, tail))
+    (scale, scales), (offset, offsets), (y, _) = case.take([1]), case.take([1], "i1"), case.take(shape, "i1")
+    assert npu.call("rms_norm_quant", x, gamma, beta, scale, offset, 1e-6, y) == 0
+    normal = values / numpy.sqrt((values**2).mean(-1, keepdims=True) + 1e-6)
+    same_integers(npu, y, (normal * factor.reshape(-1) + bias.reshape(-1)) * scales + offsets)
+
+
+@pytest.mark.strict
+def test_rms_norm_quant_refuses(npu):
+    x, tail, one, zero, y = (blank(npu, *each) for each in (
+        ("f2", (2, 3)), ("f2", (3,)), ("f2", (1,)), ("i1", (1,)), ("i1", (2, 3)),
+    ))  # fmt: skip
+    fits = [x, tail, tail, one, zero, 1e-6, y]
+
+    def call(place, value):
+        return npu.call("rms_norm_quant", *fits[:place], value, *fits[place + 1 :])
+
+    assert call(1, tail) == 0
+    for place in (0, 1, 2, 3, 4, 6):
+        refused(call(place, 0), NULLPTR, "is NULL")
+    refused(call(0, blank(npu, "f4", (2, 3))), INVALID, "x has data type 0, float32, expected float16 or bfloat16")
+    refused(call(0, blank(npu, "f2", (0, 3))), INVALID, "x has no elements, expected 1 or more")
+    refused(call(0, blank(npu, "f2", ())), INVALID, "x has 0 dimensions, expected 1 to 8")
+    refused(call(1, blank(npu, "b2", (3,))), INVALID, "gamma has data type 27, bfloat16, expected float16")
+    refused(call(1, blank(npu, "f2", (2,))), INVALID, "gamma has shape [2], expected [3], the last dimension of x")
+    refused(call(1, blank(npu, "f2", (3, 1))), INVALID, "gamma has shape [3, 1], expected [1, 3], the last dimension")
+    refused(call(2, blank(npu, "f2", (1, 3))), INVALID, "beta has shape [1, 3], expected [3], that of gamma")
+    refused(call(3, tail), INVALID, "scale has shape [3], expected [1], one number")
+    refused(call(4, one), INVALID, "offset has data type 1, float16, expected int8")
+    refused(call(4, blank(npu, "i1", (3,))), INVALID, "offset has shape [3], expected [1], that of scale")
+    refused(call(6, blank(npu, "i4", (2, 3))), INVALID, "y has data type 3, int32, expected int8")
+    refused(call(6, blank(npu, "i1", (2, 2))), INVALID, "y has shape [2, 2], expected [2, 3]")
 
 
 def test_a_row_with_nan_has_no_scale(npu):

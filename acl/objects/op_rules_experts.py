@@ -57,9 +57,8 @@ def _third_routing(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the spread tokens, where each pair went, the counts of the experts of a range, and a scale per token."""
     x, pairs, number = arrays[0], math.prod(arrays[1].shape), a["expert_num"]
     first, end = a["active_expert_range_optional"] or (0, number)
-    if a["drop_pad_mode"] == 1:
-        spread = (number, a["expert_capacity"], x.shape[-1])
-    else:
+    spread: tuple[int, ...] = (number, a["expert_capacity"], x.shape[-1])
+    if a["drop_pad_mode"] != 1:
         spread = (min(a["active_num"], pairs) if a["active_num"] > 0 else pairs, x.shape[-1])
     counts = (number, 2) if a["expert_tokens_num_type"] == 2 else (end - first,)
     kind = x.dtype if a["quant_mode"] == -1 else BYTE
@@ -169,6 +168,7 @@ TABLE: dict[Rule, str] = {
     _second_quantized: "moe_init_routing_quant_v2",
     _third_routing: "moe_init_routing_v3",
     _gate_of_groups: "moe_gating_top_k",
+    lambda a, arrays: [Spec(arrays[0].shape, arrays[1].dtype)]: "moe_gating_top_k_backward",
     _mapped: "moe_token_permute_with_routing_map",
     _unmapped: "moe_token_unpermute_with_routing_map",
     _mapped_gradients: "moe_token_permute_with_routing_map_grad",

@@ -102,6 +102,7 @@ TABLE: dict[Rule, str] = {
     _quantized: "add_rms_norm_quant add_rms_norm_quant_v2",
     lambda a, arrays: [*_quantized(a, arrays), *[Spec(arrays[0].shape[:-1], FLOAT)] * 2]: """
         add_rms_norm_dynamic_quant add_rms_norm_dynamic_quant_v2""",
+    lambda a, arrays: [Spec(arrays[0].shape, numpy.dtype("i1"))]: "rms_norm_quant",
     _sum_norm("y mean rstd x"): "add_layer_norm",
     _sum_norm("mean rstd y"): "deep_norm",
     _alike(3, 4, 5): "group_norm_swish_grad",

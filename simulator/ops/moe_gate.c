@@ -268,3 +268,68 @@ static aclError run_groups(const aclsimCall *call, struct sim_lists *lists)
 
 static const struct sim_lists_kind groups = {run_groups};
 const struct sim_kernel sim_kernel_aclnnMoeGatingTopK = {plan_groups, sim_lists_run, (void *)&groups, false};
+
+/* ---- MoeGatingTopKBackward: xNorm, which are the scores of the gate, gradY, expertIdx, renorm, normType,
+ * routedScalingFactor, eps, out. The gradient of x with scores of the sigmoid ---- */
+
+enum { SCORES, GRAD, CHOSEN, BACK_RENORM, BACK_TYPE, BACK_FACTOR, BACK_EPS, GRAD_X };
+
+static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *scores = given[SCORES].tensors, *grad = given[GRAD].tensors;
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(&given[SCORES], SIM_TYPE(ACL_FLOAT)));
+    SIM_TRY(sim_require_types(&given[GRAD], &given[GRAD_X], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_type(&given[CHOSEN], SIM_TYPE(ACL_INT32)));
+    SIM_TRY(sim_moe_require_shape(&given[SCORES], 2, -1, -1));
+    SIM_TRY(sim_moe_require_shape(&given[GRAD], 2, scores->dims[0], -1));
+    SIM_ARGUMENT(scores->dims[0] > 0 && grad->dims[1] > 0 && grad->dims[1] <= scores->dims[1],
+                 ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s has %lld rows and %lld columns, expected 1 or more, and at most the %lld experts of %s",
+                 given[GRAD].name, (long long)grad->dims[0], (long long)grad->dims[1], (long long)scores->dims[1],
+                 given[SCORES].name);
+    SIM_TRY(sim_moe_require_shape(&given[CHOSEN], 2, grad->dims[0], grad->dims[1]));
+    SIM_TRY(sim_moe_require_shape(&given[GRAD_X], 2, scores->dims[0], scores->dims[1]));
+    SIM_TRY(sim_moe_require_number(&given[BACK_RENORM], 0, 0));
+    return sim_moe_require_number(&given[BACK_TYPE], 1, 1);
+}
+
+/* With the scores s of the k chosen experts and d, their sum and eps: y = factor * s / d. */
+static void add_row(const aclsimArgument *given, const double *scores, const double *grad, const double *chosen,
+                    size_t k, double *result)
+{
+    double sum = given[BACK_EPS].number, inner = 0;
+    for (size_t j = 0; j < k; j++) {
+        sum += scores[(size_t)chosen[j]];
+        inner += scores[(size_t)chosen[j]] * grad[j];
+    }
+    for (size_t j = 0; j < k; j++) {
+        const double score = scores[(size_t)chosen[j]];
+        result[(size_t)chosen[j]] +=
+            score * (1 - score) * given[BACK_FACTOR].number * (grad[j] - inner / sum) / sum;
+    }
+}
+
+static aclError run_backward(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const size_t rows = (size_t)given[GRAD].tensors->dims[0], k = (size_t)given[GRAD].tensors->dims[1];
+    const int64_t experts = given[SCORES].tensors->dims[1];
+    double *scores, *grad, *chosen, *result;
+    SIM_TRY(sim_lists_load(lists, &given[SCORES], &scores));
+    SIM_TRY(sim_lists_load(lists, &given[GRAD], &grad));
+    SIM_TRY(sim_lists_load(lists, &given[CHOSEN], &chosen));
+    SIM_TRY(sim_lists_take(lists, rows * (size_t)experts, &result));
+    for (size_t i = 0; i < rows * k; i++)
+        if (chosen[i] < 0 || chosen[i] >= (double)experts)
+            return sim_moe_fail(&given[CHOSEN], i, chosen[i], 0, experts - 1);
+    for (size_t i = 0; i < rows; i++)
+        add_row(given, scores + i * (size_t)experts, grad + i * k, chosen + i * k, k, result + i * (size_t)experts);
+    sim_lists_store(&given[GRAD_X], result);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind backward = {run_backward};
+const struct sim_kernel sim_kernel_aclnnMoeGatingTopKBackward = {plan_backward, sim_lists_run, (void *)&backward,
+                                                                  false};

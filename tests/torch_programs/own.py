@@ -293,6 +293,26 @@ def gradients_of_activations(kind):
 
 
 @case(HALF, BRAIN)
+def npu_rms_norm_quant(kind):
+    x, gamma, beta = (numbers(*shape, kind=kind) for shape in ((4, 32), (32,), (32,)))
+    scale, offset = torch.tensor([20.0], dtype=kind), torch.tensor([3], dtype=torch.int8)
+    found = torch_npu.npu_rms_norm_quant(*npu(x, gamma, beta, scale, offset), 1e-6)
+    normal = functional.rms_norm(x.float(), [32], gamma.float(), 1e-6) + beta.float()
+    return [found], [(normal * scale.float() + offset).round().clamp(-128, 127)]
+
+
+@case(HALF, BRAIN, FLOAT)
+def gradient_of_moe_gating_top_k(kind):
+    x, slopes = numbers(4, 8).requires_grad_(), numbers(4, 2, kind=kind)
+    values, places = x.sigmoid().topk(2)
+    (values / values.sum(-1, keepdim=True) * 2.5).backward(slopes.float())
+    found = torch_npu.npu_moe_gating_top_k_backward(
+        *npu(x.sigmoid().detach(), slopes, places.int()), renorm=0, norm_type=1, routed_scaling_factor=2.5
+    )
+    return [found], [x.grad]
+
+
+@case(HALF, BRAIN)
 def npu_ring_attention_update(kind):
     """Join the results on two parts of the keys of packed sequences, which the operator of attention has returned."""
     query = numbers(5, 2, 64, kind=kind)

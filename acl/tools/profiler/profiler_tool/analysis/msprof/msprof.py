@@ -167,7 +167,8 @@ def timeline(tasks: list[Task], marks: list[dict[str, Any]]) -> list[dict[str, A
 
 def rows(tasks: list[Task]) -> list[list[Any]]:
     """Return the lines of the table of what computed."""
-    found, ended = [], {}
+    found: list[list[Any]] = []
+    ended: dict[tuple[int, int], Any] = {}
     for task in tasks:
         place = task.device, task.stream
         wait = max(0, task.start - ended.get(place, task.start))
