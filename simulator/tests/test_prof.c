@@ -51,9 +51,19 @@ static void *work(void *unused)
     return unused;
 }
 
+static void remove_start(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s/host/start_info", folder, name);
+    CHECK(remove(path) == 0);
+    *strrchr(path, '/') = '\0';
+    CHECK(rmdir(path) == 0);
+}
+
 /* Checks that the trace is complete JSON with one event per line, removes it, and returns the number of lines. */
 static uint32_t check_trace(const char *name)
 {
+    static const char last[] = "],\"otherData\":{\"begin\":{";
     char path[512], line[1024];
     uint32_t lines = 0;
     bool whole = false;
@@ -62,12 +72,13 @@ static uint32_t check_trace(const char *name)
     CHECK(file != NULL);
     CHECK(fgets(line, sizeof line, file) != NULL && strstr(line, "\"traceEvents\":[") != NULL);
     for (; fgets(line, sizeof line, file) != NULL; lines++) {
-        whole = strcmp(line, "]}\n") == 0;
+        whole = strncmp(line, last, sizeof last - 1) == 0 && strstr(line, "}}}\n") != NULL;
         CHECK(whole || line[0] == '{');
     }
     CHECK(whole);
     fclose(file);
     CHECK(remove(path) == 0);
+    remove_start(name);
     *strrchr(path, '/') = '\0';
     CHECK(rmdir(path) == 0);
     return lines;
