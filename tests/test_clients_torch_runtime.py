@@ -28,6 +28,7 @@ both = [profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU]
 
 def step():
     model(x).sum().backward()
+    torch.npu.synchronize()  # so that its tasks run inside the step
 
 with profiler.profile(
     activities=both, schedule=profiler.schedule(wait=1, warmup=1, active=2, repeat=1), record_shapes=True,

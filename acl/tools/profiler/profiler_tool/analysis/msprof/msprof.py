@@ -24,7 +24,7 @@ TABLE = (
 )  # fmt: skip
 HARDWARE, OVERLAP, PROGRAM = 1, 2, 3  # processes of the timeline; devices follow each other at intervals of STEP
 STEP = 10
-LINGER = 0.5  # seconds; torch_npu looks for the table ten times a second, and gives up when this command ends before
+LINGER = 1.0  # seconds; torch_npu looks for the table ten times a second, and gives up when this command ends before
 
 
 class Refused(Exception):
