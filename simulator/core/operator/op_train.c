@@ -35,7 +35,7 @@ aclError sim_op_train_reduction(const struct sim_op_request *request, int64_t *n
 /* The first `kept` dimensions of x without a reduction, else none. */
 static aclError reduced_dims(const struct sim_op_request *request, uint32_t kept, int64_t *numbers, uint32_t *count)
 {
-    int64_t reduction;
+    int64_t reduction = 0;
     SIM_TRY(sim_op_train_reduction(request, &reduction, count));
     *count = reduction == 0 ? kept : 0;
     memcpy(numbers, request->rq_tensors[0].ot_dims, *count * sizeof *numbers);
