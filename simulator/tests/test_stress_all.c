@@ -200,11 +200,13 @@ static void take_trace(void)
         FILE *file = fopen(path, "r");
         CHECK(file != NULL && !whole);
         while (fgets(line, sizeof line, file) != NULL)
-            whole = strcmp(line, "]}\n") == 0;
+            whole = strncmp(line, "],\"otherData\":{", 15) == 0 && strstr(line, "}}}\n") != NULL;
         fclose(file);
-        CHECK(remove(path) == 0);
-        *strrchr(path, '/') = '\0';
-        CHECK(rmdir(path) == 0);
+        static const char *const names[] = {"trace.json", "host/start_info", "host", ""};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            snprintf(path, sizeof path, "%s/%s/%s", folder, entry->d_name, names[i]);
+            CHECK(remove(path) == 0);
+        }
     }
     closedir(directory);
     CHECK(whole);
