@@ -17,6 +17,13 @@
 #define NOT_NULL(pointer)                                                                                              \
     SIM_ARGUMENT((pointer) != NULL, HCCL_E_PTR, "%s is NULL, expected a valid pointer", #pointer)
 
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const HcclResult result_ = (call);                                                                             \
+        if (result_ != HCCL_SUCCESS)                                                                                   \
+            return result_;                                                                                            \
+    } while (0)
+
 /* ---- communicators ---- */
 
 HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo)
@@ -138,9 +145,7 @@ HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize)
     SIM_ENTER();
     struct sim_comm_seat seat;
     NOT_NULL(rankSize);
-    HcclResult result = sim_comm_find(comm, &seat);
-    if (result != HCCL_SUCCESS)
-        return result;
+    TRY(sim_comm_find(comm, &seat));
     *rankSize = seat.se_group->gp_count;
     sim_comm_give_back(seat);
     return HCCL_SUCCESS;
@@ -151,9 +156,7 @@ HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank)
     SIM_ENTER();
     struct sim_comm_seat seat;
     NOT_NULL(rank);
-    HcclResult result = sim_comm_find(comm, &seat);
-    if (result != HCCL_SUCCESS)
-        return result;
+    TRY(sim_comm_find(comm, &seat));
     *rank = seat.se_rank;
     sim_comm_give_back(seat);
     return HCCL_SUCCESS;
@@ -164,9 +167,7 @@ HcclResult HcclGetCommName(HcclComm comm, char *commName)
     SIM_ENTER();
     struct sim_comm_seat seat;
     NOT_NULL(commName);
-    HcclResult result = sim_comm_find(comm, &seat);
-    if (result != HCCL_SUCCESS)
-        return result;
+    TRY(sim_comm_find(comm, &seat));
     memcpy(commName, seat.se_group->gp_name, SIM_COMM_NAME);
     sim_comm_give_back(seat);
     return HCCL_SUCCESS;
@@ -195,9 +196,7 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
     SIM_ENTER();
     struct sim_comm_seat seat;
     NOT_NULL(asyncError);
-    HcclResult result = sim_comm_find(comm, &seat);
-    if (result != HCCL_SUCCESS)
-        return result;
+    TRY(sim_comm_find(comm, &seat));
     sim_lock(&seat.se_group->gp_lock);
     *asyncError = seat.se_group->gp_ranks[seat.se_rank].rk_error;
     sim_unlock(&seat.se_group->gp_lock);

@@ -190,6 +190,56 @@ static void test_ranks_that_do_not_join(void)
     CHECK_CODE(HcclCommInitRootInfo(2, &root, 0, &comm), HCCL_E_UNAVAIL);
 }
 
+static void test_settings(void)
+{
+    HcclComm comm;
+    HcclCommConfig config;
+    HcclCommStatus status;
+    HcclConfigValue value = {.value = 2};
+    open_ranks(1);
+    use(0);
+    CHECK_CODE(HcclSetConfig(HCCL_DETERMINISTIC, value), 0);
+    value.value = 0;
+    CHECK_CODE(HcclGetConfig(HCCL_DETERMINISTIC, &value), 0);
+    CHECK(value.value == 2);
+    value.value = 3;
+    CHECK_CODE(HcclSetConfig(HCCL_DETERMINISTIC, value), HCCL_E_PARA);
+    CHECK_TEXT("configValue is 3, expected 0 to 2");
+    CHECK_CODE(HcclSetConfig(HCCL_CONFIG_RESERVED, value), HCCL_E_PARA);
+    CHECK_CODE(HcclGetConfig(HCCL_CONFIG_RESERVED, &value), HCCL_E_PARA);
+    CHECK_CODE(HcclGetConfig(HCCL_DETERMINISTIC, NULL), HCCL_E_PTR);
+    CHECK(HcclGetCommConfigCapability() == HCCL_COMM_CONFIG_RESERVED);
+    HcclCommConfigInit(&config);
+    strcpy(config.hcclCommName, "alone");
+    CHECK_CODE(HcclGetRootInfoScalable(&root), 0);
+    CHECK_CODE(HcclCommInitRootInfoScalable(1, 2, &root, 0, 0, &config, &comm), HCCL_E_PARA);
+    CHECK_TEXT("nRoot is 2, expected 1 to 1");
+    CHECK_CODE(HcclCommInitRootInfoScalable(1, 1, &root, 0, 1, &config, &comm), HCCL_E_PARA);
+    CHECK_CODE(HcclCommInitRootInfoScalable(1, 1, &root, 0, 0, &config, &comm), 0);
+    CHECK_CODE(HcclCommGetStatus("alone", &status), 0);
+    CHECK(status == HCCL_COMM_STATUS_READY);
+    CHECK_CODE(HcclCommDestroy(comm), 0);
+    CHECK_CODE(HcclCommGetStatus("alone", &status), 0);
+    CHECK(status == HCCL_COMM_STATUS_INVALID);
+    CHECK_CODE(HcclGetRankId(comm, NULL), HCCL_E_PTR);
+    CHECK_CODE(HcclGetCommName(comm, config.hcclCommName), HCCL_E_NOT_FOUND);
+    CHECK_TEXT("comm is a destroyed communicator");
+
+    CHECK_CODE(HcclGetRootInfo(&root), 0);
+    memset(config.reserved, 0, sizeof config.reserved);
+    CHECK_CODE(HcclCommInitRootInfoConfig(1, &root, 0, &config, &comm), HCCL_E_PARA);
+    CHECK_TEXT("config does not begin as HcclCommConfigInit writes it");
+    HcclCommConfigInit(&config);
+    config.hcclExecTimeOut = -2;
+    CHECK_CODE(HcclCommInitRootInfoConfig(1, &root, 0, &config, &comm), HCCL_E_PARA);
+    CHECK_TEXT("config->hcclExecTimeOut is -2");
+    CHECK(setenv("HCCL_EXEC_TIMEOUT", "soon", 1) == 0);
+    CHECK_CODE(HcclCommInitRootInfo(1, &root, 0, &comm), HCCL_E_PARA);
+    CHECK_TEXT("EI0001: HCCL_EXEC_TIMEOUT is \"soon\"");
+    CHECK(unsetenv("HCCL_EXEC_TIMEOUT") == 0);
+    CHECK_CODE(HcclCommInitRootInfo(1, &root, 0, &comm), 0);
+}
+
 static void test_refused_calls(void)
 {
     HcclComm comm;
@@ -264,6 +314,7 @@ int main(void)
     test_a_stream_that_is_aborted();
     test_a_suspended_communicator();
     test_ranks_that_do_not_join();
+    test_settings();
     test_refused_calls();
     CHECK_CODE(aclsimReset(), 0);
     puts("ok");

@@ -1,5 +1,5 @@
 /* A task of a collective operation arrives at a meeting, parks until all ranks are there, does its share of the work,
- * parks until all shares are done, and ends: nobody's buffers are used after its task. It never blocks a thread.
+ * parks until all shares are done, and ends: no buffer is used after its rank's task. It never blocks a thread.
  *
  * The argument is one block without pointers into itself: the ranges, then the tables. Its state says how far this
  * execution is. A replay runs the same argument again; the ticket of the stream tells the next execution from the rest

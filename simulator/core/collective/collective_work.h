@@ -42,7 +42,7 @@ struct sim_collective_work {
 uint32_t sim_collective_type_size(HcclDataType type);
 
 /* Does the share of one rank. The shares of different ranks write different bytes, and may be done in any order and at
- * the same time. Sums are in the order of ranks, whoever computes them; float16 and bfloat16 are summed in float and
+ * the same time. Sums are in the order of ranks, on whichever thread; float16 and bfloat16 are summed in float and
  * rounded once, integers wrap, and a NaN is both the greatest and the least. */
 void sim_collective_work(const struct sim_collective_work *work, uint32_t rank);
 

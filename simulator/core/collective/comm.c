@@ -45,7 +45,7 @@ struct root {
     struct root *ro_next;
     uint64_t ro_number;
     const struct sim_comm_group *ro_whole; /* the group of which it is a part, or NULL */
-    struct sim_comm_group *ro_group;       /* NULL: nobody has joined */
+    struct sim_comm_group *ro_group;       /* NULL: no rank has joined */
 };
 
 static struct sim_lock roots_lock;

@@ -117,8 +117,8 @@ void sim_comm_fail(struct sim_comm_group *group, struct sim_comm_outcome *outcom
                    aclError code, const char *format, ...) __attribute__((format(printf, 5, 6), cold));
 /* The result of a task whose operator has failed; releases the group's lock. */
 aclError sim_comm_give_up(struct sim_run *run, struct sim_comm_seat seat, struct sim_comm_outcome outcome);
-/* Waits until no thread uses the buffers of an operator that has failed. Releases the lock meanwhile; whoever ends the
- * use counts the gate on. */
+/* Waits until no thread uses the buffers of an operator that has failed. Releases the lock meanwhile; the thread that
+ * ends the use counts the gate on. */
 void sim_comm_wait_unused(struct sim_comm_group *group, struct sim_gate *gate, const uint32_t *users);
 
 /* Finds the place of a live communicator, with a message if there is none; the caller gives it back. */

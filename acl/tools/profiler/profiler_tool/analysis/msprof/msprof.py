@@ -201,7 +201,7 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="msprof", description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--output", help="the folder of a session, PROF_...", type=Path)
     parser.add_argument("--export", choices=("on", "off"), default="off", help="write a timeline and a table")
-    parser.add_argument("--analyze", choices=("on", "off"), default="off", help="has nothing to do: there is no data")
+    parser.add_argument("--analyze", choices=("on", "off"), default="off", help="accepted, without effect")
     given, others = parser.parse_known_args(words)
     try:
         if others or given.output is None:
