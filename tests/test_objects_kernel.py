@@ -211,6 +211,15 @@ def test_threads_launch_one_kernel(stream):
     stream.synchronize()
 
 
+def test_the_first_launch_registers_once_with_memory_that_it_gets_twice(stream):
+    """The first launch of a form packs its arguments in Python, the later ones in C."""
+    x, kernel = row(), acl.Kernel(FILE, NAME)
+    for launches in (1, 2):
+        kernel(1, x, x, x, COUNT, stream=stream)
+        assert x._block.told == launches
+    stream.synchronize()
+
+
 def test_a_closed_kernel_is_refused_and_holds_nothing(stream):
     x = row()
     kernel = acl.Kernel(FILE, NAME)

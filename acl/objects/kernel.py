@@ -338,7 +338,8 @@ class Kernel(BinaryHolder):
             block = argument._live()
             block.check()
             check_place(block, name, opening, "Kernel")
-            used.append(block)
+            if block not in used:
+                used.append(block)
             return 8, ADDRESS.pack(address)
         if letter:
             value = getattr(argument, "value", argument)
