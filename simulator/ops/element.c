@@ -30,19 +30,9 @@ const char *sim_element_name(aclDataType type)
     return kind_of(type) == KIND_NONE && type != ACL_INT4 ? "a type without arithmetic" : names[type];
 }
 
-aclDataType sim_element_type(const aclsimArgument *operand)
-{
-    return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
-}
-
 size_t sim_element_size(aclDataType type)
 {
     return sim_type_bits(type) / 8;
-}
-
-bool sim_element_is(aclDataType type, uint64_t set)
-{
-    return (unsigned)type < 64 && (set >> type & 1) != 0;
 }
 
 enum sim_class sim_element_class(aclDataType type)

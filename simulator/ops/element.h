@@ -32,7 +32,10 @@ static inline size_t sim_element_block(int64_t done, int64_t length)
 #define SIM_TYPES_ALL (SIM_TYPES_ARITHMETIC | SIM_TYPES_UNSIGNED)
 #define SIM_TYPES_INDEX (SIM_TYPE(ACL_INT32) | SIM_TYPE(ACL_INT64))
 
-bool sim_element_is(aclDataType type, uint64_t types);
+static inline bool sim_element_is(aclDataType type, uint64_t types)
+{
+    return (unsigned)type < 64 && (types >> type & 1) != 0;
+}
 
 /* The type that kernels compute in. Float16, bfloat16 and float are computed in float; integers and bool in 64 bits,
  * the low bits of which are the result in a shorter type. */
@@ -73,7 +76,10 @@ enum sim_class sim_element_carrier(aclDataType from, aclDataType to);
 /* The name of a type in messages: "float16". */
 const char *sim_element_name(aclDataType type);
 /* The type of a tensor or scalar. */
-aclDataType sim_element_type(const aclsimArgument *operand);
+static inline aclDataType sim_element_type(const aclsimArgument *operand)
+{
+    return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
+}
 size_t sim_element_size(aclDataType type); /* bytes of one element */
 
 /* Whether elements of a type are in memory what they are in the class. */

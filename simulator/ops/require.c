@@ -27,17 +27,12 @@ static void list_types(char *text, uint64_t types)
 aclnnStatus sim_require_type_named(const char *name, aclDataType type, uint64_t types)
 {
     char text[LIST_BYTES];
-    if (sim_element_is(type, types))
+    if (likely(sim_element_is(type, types)))
         return ACL_SUCCESS;
     sim_report_type(name, types);
     list_types(text, types);
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s", name, (int)type,
                       sim_element_name(type), text);
-}
-
-aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types)
-{
-    return sim_require_type_named(argument->name, sim_element_type(argument), types);
 }
 
 aclnnStatus sim_require_same_type(const aclsimArgument *argument, aclDataType type, const char *whose)

@@ -5,10 +5,14 @@
 
 #include "element.h"
 
-/* The type of a tensor or scalar is one of the set. */
-aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types);
-/* The same for a type that is itself an argument. */
+/* The type is one of the set. */
 aclnnStatus sim_require_type_named(const char *name, aclDataType type, uint64_t types);
+/* The same for the type of a tensor or scalar. Kernels check it in both phases, so that it must cost little. */
+static inline aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types)
+{
+    const aclDataType type = sim_element_type(argument);
+    return sim_element_is(type, types) ? ACL_SUCCESS : sim_require_type_named(argument->name, type, types);
+}
 /* The tensor has this type, which the message calls the type of `whose`. */
 aclnnStatus sim_require_same_type(const aclsimArgument *argument, aclDataType type, const char *whose);
 /* Both tensors have the same type, and it is in the set. */

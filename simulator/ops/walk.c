@@ -124,13 +124,16 @@ static int64_t stride_at(const aclsimTensor *tensor, uint32_t rank, uint32_t pla
     return place < missing || tensor->dims[place - missing] == 1 ? 0 : tensor->strides[place - missing];
 }
 
-/* A walk over all elements of the first tensor, in the order of the indices, and where it begins. */
-static struct sim_walk walk_of(const aclsimTensor *const *tensors, uint32_t count, char **places)
+/* Makes a walk over all elements of the first tensor, in the order of the indices, and finds where it begins. Only the
+ * dimensions that it has are written: most walks have one, and the rest is half a kilobyte. */
+static void walk_over(struct sim_walk *walk, const aclsimTensor *const *tensors, uint32_t count, char **places)
 {
-    struct sim_walk walk = {.wk_places = count};
     int64_t strides[SIM_WALK_PLACES] = {0};
     size_t sizes[SIM_WALK_PLACES] = {0};
     uint32_t rank = tensors[0]->rank;
+    walk->wk_places = count;
+    walk->wk_rank = 0;
+    walk->wk_empty = false;
     for (uint32_t i = 0; i < count; i++) {
         sizes[i] = sim_element_size(tensors[i]->type);
         places[i] = tensors[i]->data;
@@ -138,23 +141,24 @@ static struct sim_walk walk_of(const aclsimTensor *const *tensors, uint32_t coun
     for (uint32_t k = 0; k < rank; k++) {
         for (uint32_t i = 0; i < count; i++)
             strides[i] = stride_at(tensors[i], rank, k);
-        sim_walk_add(&walk, tensors[0]->dims[k], strides, sizes);
+        sim_walk_add(walk, tensors[0]->dims[k], strides, sizes);
     }
-    return walk;
 }
 
 aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
 {
-    char *places[SIM_WALK_PLACES] = {NULL};
-    struct sim_walk walk = walk_of(tensors, count, places);
+    char *places[SIM_WALK_PLACES];
+    struct sim_walk walk;
+    walk_over(&walk, tensors, count, places);
     sim_walk_settle(&walk);
     return sim_walk_run(&walk, places, line, context);
 }
 
 aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
 {
-    char *places[SIM_WALK_PLACES] = {NULL};
-    struct sim_walk walk = walk_of(tensors, count, places);
+    char *places[SIM_WALK_PLACES];
+    struct sim_walk walk;
+    walk_over(&walk, tensors, count, places);
     sim_walk_join(&walk);
     return sim_walk_run(&walk, places, line, context);
 }
@@ -223,6 +227,10 @@ void sim_walk_split(const struct sim_walk *walk, char *const *places, size_t gra
 {
     struct split split = {walk, places, piece, context};
     int64_t count = !walk->wk_empty;
+    if (walk->wk_rank <= 1 && count != 0 && (uint64_t)sim_walk_length(walk) <= grain) { /* one piece of one line */
+        piece(places, line_strides(walk), sim_walk_length(walk), context, 0);
+        return;
+    }
     for (uint32_t k = 0; k < walk->wk_rank && !walk->wk_empty; k++)
         if (!sim_length_multiply(&count, walk->wk_dims[k]))
             count = INT64_MAX; /* broadcast dimensions, whose end no walk reaches */
@@ -232,8 +240,9 @@ void sim_walk_split(const struct sim_walk *walk, char *const *places, size_t gra
 void sim_walk_split_tensors(const aclsimTensor *const *tensors, uint32_t count, size_t grain,
                             sim_walk_piece_func *piece, const void *context)
 {
-    char *places[SIM_WALK_PLACES] = {NULL};
-    struct sim_walk walk = walk_of(tensors, count, places);
+    char *places[SIM_WALK_PLACES];
+    struct sim_walk walk;
+    walk_over(&walk, tensors, count, places);
     sim_walk_settle(&walk);
     sim_walk_split(&walk, places, grain, piece, context);
 }

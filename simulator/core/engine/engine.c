@@ -143,16 +143,11 @@ aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, co
     return sim_engine_enqueue(target, op, argument, size, site, record);
 }
 
-aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
-                            void *site, _Atomic sim_record *record)
+/* Queues a task. `ext`: a long argument, which malloc made and the task takes over; else NULL. */
+static inline aclError enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                               void *ext, void *site, _Atomic sim_record *record)
 {
     struct sim_stream *stream = target.tg_stream;
-    void *ext = NULL;
-    if (unlikely(size > SIM_TASK_BYTES)) {
-        ext = malloc(size);
-        SIM_CHECK(ext != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a task of %zu bytes", size);
-        memcpy(ext, argument, size);
-    }
     sim_lock(&stream->st_gate.gt_lock);
     uint64_t tail = atomic_load_explicit(&stream->st_tail, memory_order_relaxed);
     bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
@@ -200,6 +195,28 @@ aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, c
     if (unlikely(ticket % SIM_CHUNK_TASKS == 0 || (op->op_flags & SIM_OP_HEAVY) || !sim_worker_available()))
         after_submit(stream, op, ticket);
     return ACL_SUCCESS;
+}
+
+aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                            void *site, _Atomic sim_record *record)
+{
+    void *ext = NULL;
+    if (unlikely(size > SIM_TASK_BYTES)) {
+        ext = malloc(size);
+        SIM_CHECK(ext != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a task of %zu bytes", size);
+        memcpy(ext, argument, size);
+    }
+    return enqueue(target, op, argument, size, ext, site, record);
+}
+
+aclError sim_engine_submit_block(struct sim_target target, const struct sim_op *op, void *block, size_t size,
+                                 void *site)
+{
+    if (likely(size > SIM_TASK_BYTES && atomic_load_explicit(&target.tg_stream->st_owner, memory_order_acquire) == 0))
+        return enqueue(target, op, block, size, block, site, NULL);
+    aclError code = sim_engine_submit(target, op, block, size, site, NULL);
+    free(block);
+    return code;
 }
 
 bool sim_engine_hold(struct sim_stream *stream, enum sim_role role)

@@ -39,6 +39,10 @@ aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, co
 aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                             void *site, _Atomic sim_record *record);
 
+/* The same as sim_engine_submit with an argument that malloc made. It is taken over in any case. */
+aclError sim_engine_submit_block(struct sim_target target, const struct sim_op *op, void *block, size_t size,
+                                 void *site);
+
 /* Runs a task or discards it. Returns 0, SIM_PARK (wait at the gate in `run`), SIM_DROPPED, SIM_FAILED, or the code of
  * a failure, which has been kept for the next synchronisation of the stream. */
 aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, void *argument);
