@@ -25,11 +25,9 @@ LINKED = re.compile(r"(?:acl|mstx|Msprof|hal|drv|rt)[A-Z]?\w*[A-Z]\w*")
 # Names that are not here, by the reason why programs run without them.
 ABSENT = {
     "torch_npu asks for them, and goes another way without them": """
-        AddTensorAddrToCachedList CanUsePTACache InitHugeMemThreadLocal InitPTACacheThreadLocal PTAFindExecCache
-        PTAGetExecCache ReleaseHugeMem SetPTACacheHashKey SetPTAHashKey UnInitHugeMemThreadLocal
-        UnInitPTACacheThreadLocal aclprofGetSupportedFeatures aclprofGetSupportedFeaturesV2
-        aclprofRegisterDeviceCallback aclprofWarmup mstxMemHeapRegister mstxMemHeapUnregister mstxMemRegionsRegister
-        mstxMemRegionsUnregister""",
+        InitHugeMemThreadLocal ReleaseHugeMem UnInitHugeMemThreadLocal aclprofGetSupportedFeatures
+        aclprofGetSupportedFeaturesV2 aclprofRegisterDeviceCallback aclprofWarmup mstxMemHeapRegister
+        mstxMemHeapUnregister mstxMemRegionsRegister mstxMemRegionsUnregister""",
     "names of functions inside torch_npu, in messages": """
         AmlAicoreDetectOnlineFace AmlP2PDetectOnlineFace LcclAllgather LcclAllreduce LcclCommInit LcclCommInitRankLocal
         aclProfilingCreateConfig aclProfilingDestroyConfig aclProfilingInit aclProfilingStart aclProfilingStop

@@ -9,6 +9,7 @@ MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
 RESIZE, HEAP, TRACE, SCHEDULE = "test_row_resize", "test_heap", "test_trace", "test_schedule"
+PLANS = "test_plan_cache"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -442,4 +443,26 @@ GROUP_MUTANTS = (
         "false",
         (SCHEDULE,),
     ),
+    # plans kept for clients
+    Mutant(
+        "plan kept for other addresses",
+        "is_described",
+        "pack->pk_operands[i].od_data != own->re_addresses[i]",
+        "false",
+        (PLANS,),
+    ),
+    Mutant(
+        "plan of another operator kept", "is_described", "strcmp(row->ro_op.op_name, own->re_name) != 0", "false", (PLANS,)
+    ),
+    Mutant(
+        "hit at the addresses of the plan",
+        "sim_plan_cache_find",
+        "pack.pk_operands[i].od_data = own->re_addresses[i];",
+        ";",
+        (PLANS,),
+    ),
+    Mutant(
+        "hit for another number of tensors", "copy_plan", "entry->en_pack.pk_count == tensors", "true", (PLANS,)
+    ),
+    Mutant("plans outlive a kernel", "sim_row_register", "sim_plan_cache_empty();", "", (PLANS,)),
 )

@@ -35,6 +35,7 @@ struct sim_thread {
     uint32_t th_depth;               /* number of nested engine loops on this stack */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;
+    bool th_keeps_plan;              /* the next plan of an operator is kept (operator/plan_cache.h) */
     bool th_is_library;              /* aclsimSetLibrary */
     bool th_is_own;                  /* the simulator has started it (thread.h) */
     uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */

@@ -32,6 +32,15 @@ void sim_watch_footprints(const struct sim_op *op, const void *argument, sim_vis
     }
 }
 
+sim_failure_func *_Atomic sim_watch_on_failure;
+
+SIM_RARE void sim_watch_tell_failure(const struct sim_run *run, const struct sim_task *task, const void *argument)
+{
+    sim_failure_func *tell = atomic_load_explicit(&sim_watch_on_failure, memory_order_acquire);
+    if (tell != NULL)
+        tell(run, task, argument);
+}
+
 /* Asks the watchers whether the task may run: 0, SIM_PARK or SIM_FAILED. */
 static aclError ask(uint32_t on, struct sim_run *run, const struct sim_task *task)
 {
@@ -62,8 +71,11 @@ aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *a
     }
     struct sim_watched watched = {.wd_start = timed ? sim_clock_now() : 0};
     watched.wd_code = asked == ACL_SUCCESS ? task->ta_op->op_run(run, argument) : asked;
-    if (unlikely(asked != ACL_SUCCESS && task->ta_op->op_drop != NULL))
-        task->ta_op->op_drop(argument);
+    if (unlikely(asked != ACL_SUCCESS)) {
+        sim_watch_tell_failure(run, task, argument);
+        if (task->ta_op->op_drop != NULL)
+            task->ta_op->op_drop(argument);
+    }
     watched.wd_end = timed ? sim_clock_now() : 0;
     for (rest = watched.wd_code == SIM_PARK ? on : 0; (watcher = sim_watcher_next(&rest)) != NULL;)
         if (watcher->wt_park != NULL)

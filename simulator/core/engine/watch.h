@@ -14,4 +14,10 @@ void sim_watch_footprints(const struct sim_op *op, const void *argument, sim_vis
 /* Runs the function of a task, with the watchers called around it. */
 aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument);
 
+/* What learns of each operator that fails, with its arguments, before the failure is kept. One room sets it; NULL: none
+ * does. */
+typedef void sim_failure_func(const struct sim_run *run, const struct sim_task *task, const void *argument);
+extern sim_failure_func *_Atomic sim_watch_on_failure;
+void sim_watch_tell_failure(const struct sim_run *run, const struct sim_task *task, const void *argument);
+
 #endif

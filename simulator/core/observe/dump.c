@@ -78,7 +78,8 @@ static void watch(void)
 {
     const struct sim_dump_plan *plan = plan_in_force;
     sim_watcher_set(&sim_dump_data, (plan != NULL && plan->dp_operators) || arguments_path != NULL);
-    sim_watcher_set(&sim_dump_failures, plan != NULL && plan->dp_failures != 0);
+    atomic_store_explicit(&sim_watch_on_failure, plan != NULL && plan->dp_failures != 0 ? sim_dump_failure : NULL,
+                          memory_order_release);
 }
 
 /* Puts a plan in force and returns the former one, which the caller drops without the lock. The lock is held. */

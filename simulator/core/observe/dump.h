@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/watcher.h"
+#include "engine/watch.h"
 #include <aclnn/acl_meta.h>
 #include <acl/acl_sim.h>
 
@@ -88,8 +89,11 @@ struct sim_dump_plan *sim_dump_of_model(const char *name);
 void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run, const aclsimModelRun *order,
                     uint64_t step, aclsimDirection direction);
 
-/* Watchers that dump what operators read and write, and the same of operators that fail. */
-extern const struct sim_watcher sim_dump_data, sim_dump_failures;
+/* A watcher that dumps what operators read and write. */
+extern const struct sim_watcher sim_dump_data;
+/* Dumps the same of an operator that fails, if the plan in force asks for it. A watcher would slow down all tasks of a
+ * program that configures it, as PyTorch's backend does. */
+sim_failure_func sim_dump_failure;
 
 /* Tensors that the program names: inputs, then outputs. */
 struct sim_dump_names {

@@ -421,7 +421,7 @@ static void dump_task(const struct sim_run *run, const struct sim_task *task, co
     sim_dump_drop(plan);
 }
 
-static void dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument)
+void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument)
 {
     struct place place;
     struct sim_dump_plan *plan = is_operator(task) ? sim_dump_share() : NULL;
@@ -447,12 +447,4 @@ static void end_task(const struct sim_run *run, const struct sim_task *task, con
         dump_task(run, task, argument, ACLSIM_OUT);
 }
 
-static void end_failed(const struct sim_run *run, const struct sim_task *task, const void *argument,
-                       const struct sim_watched *watched)
-{
-    if (watched->wd_code > ACL_SUCCESS || watched->wd_code == SIM_FAILED)
-        dump_failure(run, task, argument);
-}
-
 const struct sim_watcher sim_dump_data = {.wt_start = begin_task, .wt_finish = end_task};
-const struct sim_watcher sim_dump_failures = {.wt_finish = end_failed};

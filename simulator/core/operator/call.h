@@ -1,5 +1,5 @@
-/* The packed call of an operator, and the executor that keeps it between the two phases. Used by row.c, call.c,
- * executor.c and op.c only. */
+/* The packed call of an operator, and the executor that keeps it between the two phases. Used inside this
+ * room only. */
 #ifndef SIM_CALL_H
 #define SIM_CALL_H
 
@@ -105,8 +105,9 @@ sim_row_overlap_check_outputs(const struct sim_call *call); /* 161002 for overla
 struct sim_call *sim_row_overlap_apart(const struct sim_call *call);
 const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 
-/* Makes an executor that owns the pack; returns NULL if memory runs out. */
-aclOpExecutor *sim_executor_create(const struct sim_pack *pack);
+/* Makes an executor that owns the pack; returns NULL if memory runs out. If it is placed, the pack has the addresses of
+ * the tensors already, and their descriptors are not read again. */
+aclOpExecutor *sim_executor_create(const struct sim_pack *pack, bool placed);
 void sim_executor_reset(void);
 void sim_executor_after_fork(void);
 

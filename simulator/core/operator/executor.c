@@ -10,7 +10,8 @@ struct sim_executor {
     struct sim_object ex_object;
     struct sim_pack ex_pack;
     bool ex_repeatable;
-    bool ex_ran; /* its descriptors may have been destroyed */
+    bool ex_placed; /* it has no descriptors */
+    bool ex_ran;    /* its descriptors may have been destroyed */
 };
 
 static struct sim_table executors = SIM_OBJECT_TABLE(struct sim_executor, SIM_KIND_EXECUTOR);
@@ -22,13 +23,14 @@ static void destroy(void *object)
     sim_object_end(&executors, executor);
 }
 
-aclOpExecutor *sim_executor_create(const struct sim_pack *pack)
+aclOpExecutor *sim_executor_create(const struct sim_pack *pack, bool placed)
 {
     uint64_t handle;
     struct sim_executor *executor = sim_object_take(&executors, &handle);
     if (executor == NULL)
         return NULL;
     executor->ex_pack = *pack;
+    executor->ex_placed = placed;
     executor->ex_repeatable = executor->ex_ran = false;
     return sim_object_publish(executor, handle);
 }
@@ -78,13 +80,13 @@ static aclnnStatus refresh(const struct sim_executor *executor, struct sim_opera
 static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
 {
     struct sim_pack *pack = &executor->ex_pack;
-    for (uint32_t i = 0; i < pack->pk_count; i++)
+    for (uint32_t i = 0; i < pack->pk_count && !executor->ex_placed; i++)
         SIM_TRY(refresh(executor, &pack->pk_operands[i]));
     aclError code = sim_call_place(pack, workspace);
     return code == ACL_SUCCESS || code == ACLNN_ERR_PARAM_INVALID ? code : ACLNN_ERR_RUNTIME_ERROR;
 }
 
-/* Returns the call, which the caller frees: the executor's own if that is used up, otherwise a copy. */
+/* Returns the call, in a block of its own: the executor's own if that is used up, otherwise a copy. */
 static struct sim_call *take_call(struct sim_executor *executor)
 {
     struct sim_call *call = executor->ex_pack.pk_call;
@@ -129,9 +131,8 @@ static aclnnStatus launch(struct sim_row *row, void *workspace, uint64_t workspa
     leave(executor);
     if (code != ACL_SUCCESS || idle)
         return code;
-    bool submitted = call != NULL &&
-                     sim_engine_submit(target, &row->ro_op, call, call->ca_size, site, NULL) == ACL_SUCCESS;
-    free(call);
+    bool submitted =
+        call != NULL && sim_engine_submit_block(target, &row->ro_op, call, call->ca_size, site) == ACL_SUCCESS;
     return submitted ? ACL_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
 }
 

@@ -18,8 +18,10 @@
 
 #include "address/memory.h"
 #include "engine/context.h"
+#include "engine/watch.h"
 #include "memory/saturation.h"
 #include "call.h"
+#include "plan_cache.h"
 #include "row_ask.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +69,7 @@ void sim_row_register(struct sim_row *row, struct sim_kernel kernel)
     sim_lock(&kernels);
     row->ro_registered = kernel;
     sim_unlock(&kernels);
+    sim_plan_cache_empty();
 }
 
 /* ---- arguments ---- */
@@ -133,11 +136,14 @@ aclnnStatus sim_row_keep_handles(struct sim_pack *pack)
 
 /* Fails with what the kernel said: ": " and a reason, or nothing. If the call is a step of another task, such as a
  * model, that task reports the reason. */
-SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
+SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_call *call, aclError code, const char *said)
 {
+    bool is_task = run != NULL && run->rn_task->ta_op == &call->ca_row->ro_op;
+    if (is_task)
+        sim_watch_tell_failure(run, run->rn_task, call);
     if (said[0] == '\0')
         return code;
-    if (run != NULL && run->rn_task->ta_op == op)
+    if (is_task)
         return sim_engine_give_up(run, code, said + 2);
     sim_fail_reason(said + 2);
     return code;
@@ -152,14 +158,13 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     if (unlikely(call->ca_overlaps)) {
         apart = sim_row_overlap_apart(call);
         if (apart == NULL)
-            return give_up(run, &call->ca_row->ro_op, ACL_ERROR_RT_MEMORY_ALLOCATION,
+            return give_up(run, argument, ACL_ERROR_RT_MEMORY_ALLOCATION,
                            ": there is no memory for copies of the inputs that its outputs overlap");
         call = apart;
     }
     bind_arguments(call, arguments);
     const struct shown shown = show(call, arguments);
     struct sim_asked asked = sim_fail_ask(reason);
-    const struct sim_op *op = &call->ca_row->ro_op;
     aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown.sh_call));
     sim_fail_asked(&asked);
     /* Kernels that find sizes copy elements; what is behind them in the output was not computed. */
@@ -167,7 +172,7 @@ aclError sim_row_run(struct sim_run *run, void *argument)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
     if (unlikely(apart != NULL))
         free(apart);
-    return likely(code == ACL_SUCCESS) ? code : give_up(run, op, code, reason);
+    return likely(code == ACL_SUCCESS) ? code : give_up(run, argument, code, reason);
 }
 
 size_t sim_row_show(const void *argument, aclsimArgument *arguments)
@@ -353,7 +358,9 @@ static aclnnStatus plan(struct sim_row *row, const union sim_value *values, uint
     if (code == ACL_SUCCESS)
         code = sim_row_keep_handles(&pack);
     if (code == ACL_SUCCESS) {
-        *executor = sim_executor_create(&pack);
+        if (unlikely(sim_thread.th_keeps_plan))
+            sim_plan_cache_keep(&pack);
+        *executor = sim_executor_create(&pack, false);
         code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;
     }
     if (code != ACL_SUCCESS)
@@ -389,6 +396,7 @@ static void forget_kernels(void)
 void sim_row_reset(void)
 {
     sim_executor_reset();
+    sim_plan_cache_empty();
     sim_lock(&kernels);
     forget_kernels();
     sim_unlock(&kernels);
@@ -397,6 +405,7 @@ void sim_row_reset(void)
 void sim_row_after_fork(void)
 {
     sim_executor_after_fork();
+    sim_plan_cache_after_fork();
     sim_lock_renew(&kernels);
     forget_kernels();
 }
