@@ -37,7 +37,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Union
 
@@ -172,6 +172,9 @@ class Constant:
     value: int
 
 
+LARGEST = "GetMaxWorkspaceSize"  # end of the names of functions that take the arguments of an operator's first phase
+
+
 @dataclass(frozen=True)
 class RowParam:
     """One parameter of an operator: ``direction`` is "", "in", "out" or "inout" (tensors and their lists have one)."""
@@ -208,7 +211,7 @@ class Row:
         own = [declare(param.type, param.name) for param in self.params]
         if self.helper:
             return [f"aclnnStatus {self.name}({', '.join(own)})"]
-        plan = [*own, "uint64_t *workspaceSize", "aclOpExecutor **executor"]
+        plan = [*own, *(declare(param.type, param.name) for param in PLANNED)]
         run = "void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream"
         return [f"aclnnStatus {self.name}GetWorkspaceSize({', '.join(plan)})", f"aclnnStatus {self.name}({run})"]
 
@@ -216,6 +219,11 @@ class Row:
     def symbols(self) -> list[str]:
         """The exported names."""
         return [self.name] if self.helper else [f"{self.name}GetWorkspaceSize", self.name]
+
+    @property
+    def largest_of(self) -> str:
+        """The operator whose greatest workspace this function returns; empty for all others."""
+        return self.name[: -len(LARGEST)] if self.name.endswith(LARGEST) else ""
 
 
 Declaration = Union[Function, Enum, Struct, Typedef, Constant]
@@ -486,6 +494,11 @@ def _row_param(text: str, row: str) -> RowParam:
     return RowParam(param.type, param.name, (match[1] or "").lower(), bool(match[2]))
 
 
+# What the first phase of an operator returns.
+PLANNED = (
+    RowParam("uint64_t *", "workspaceSize", "", False),
+    RowParam("aclOpExecutor **", "executor", "", False),
+)
 _ROW = re.compile(
     r"\s*(?:/\*(?P<marked>\*?)(?P<comment>.*?)\*/|"
     r"(?P<unverified>UNVERIFIED\s+)?(?P<kind>OP|HELPER)(?:\((?P<major>\d+), (?P<minor>\d+)\))?\s+"
@@ -502,7 +515,8 @@ def rows(folder: Path) -> dict[str, Row]:
     that all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors are
     marked IN, OUT or INOUT; a parameter that may be NULL is marked OPT. ``OP(9, 0)`` is of a row that CANN 9.0 is the
     first to have, and (9, 2) stands for all that is later than 9.1. ``UNVERIFIED OP`` is of a row whose directions
-    follow from its names.
+    follow from its names. ``HELPER XGetMaxWorkspaceSize();`` has the parameters of the first phase of X, which stands
+    above it.
     """
     found: dict[str, Row] = {}
     for path in sorted(Path(folder).glob("*.h")):
@@ -523,7 +537,12 @@ def rows(folder: Path) -> dict[str, Row]:
                     raise AbiError(f"{path.name}: {name} is declared twice, or not below the name of a header")
                 since = (int(match["major"]), int(match["minor"])) if match["major"] else OLDEST
                 is_helper = match["kind"] == "HELPER"
-                found[name] = Row(name, path.stem, headers, params, is_helper, since, not match["unverified"])
+                row = Row(name, path.stem, headers, params, is_helper, since, not match["unverified"])
+                if row.largest_of:
+                    if params or row.largest_of not in found:
+                        raise AbiError(f"{path.name}: {name} has parameters, or does not stand below its operator")
+                    row = replace(row, params=found[row.largest_of].params + PLANNED)
+                found[name] = row
         if text[place:].strip():
             line = text[:place].count("\n") + 1
             raise AbiError(f"{path.name}: the text after line {line} is neither a comment nor an operator schema")

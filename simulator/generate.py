@@ -354,12 +354,18 @@ def _check_version(row: abi.Row, symbol: str) -> str:
     return f'    if ({_is_older(row.since)})\n        return sim_missing_newer("{symbol}", "{row.needs}");\n'
 
 
+def _first_phase(row: abi.Row, prototype: str, check: str) -> str:
+    """C function that plans a call of an operator."""
+    values = "".join(f"        {_parameter(param)[1]},\n" for param in row.params)
+    call = f"sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n{values}    }}, workspaceSize, executor)"
+    return f"{prototype}\n{{\n{check}    SIM_ENTER();\n    return {call};\n}}\n"
+
+
 def _operator(row: abi.Row, kernels: Set[str]) -> str:
-    entries, values = zip(*map(_parameter, row.params))
     plan, run = row.prototypes
     kernel = f"sim_kernel_{row.name}"
     builtin = f"&{kernel}" if kernel in kernels else "NULL"
-    table = ", ".join(entries)
+    table = ", ".join(_parameter(param)[0] for param in row.params)
     kind = "SIM_TASK_CUBE" if row.family in CUBE_FAMILIES else "SIM_TASK_VECTOR"
     return "".join(
         [
@@ -367,19 +373,18 @@ def _operator(row: abi.Row, kernels: Set[str]) -> str:
             f"static const struct sim_parameter params_{row.name}[] = {{{table}}};\n",
             f"SIM_ROW_FITS(params_{row.name});\n",
             f'static struct sim_row row_{row.name} = SIM_ROW("{row.name}", {kind}, params_{row.name}, {builtin});\n',
-            f"{plan}\n{{\n{_check_version(row, row.symbols[0])}    SIM_ENTER();\n",
-            f"    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
-            *(f"        {value},\n" for value in values),
-            "    }, workspaceSize, executor);\n}\n",
+            _first_phase(row, plan, _check_version(row, row.symbols[0])),
             f"{run}\n{{\n{_check_version(row, row.symbols[1])}    SIM_ENTER();\n    return sim_executor_launch(",
             f"&row_{row.name}, workspace, workspaceSize, executor, stream, SIM_SITE());\n}}\n\n",
         ]
     )
 
 
-def _helper(row: abi.Row, symbols: Set[str]) -> str:
+def _helper(row: abi.Row, symbols: Set[str], found: dict[str, abi.Row]) -> str:
     symbol = f"sim_helper_{row.name}"
     check = _check_version(row, row.name)
+    if row.largest_of:  # a workspace here does not depend on lengths: the first phase asks for the greatest one
+        return _first_phase(found[row.largest_of], row.prototypes[0], check) + "\n"
     if symbol in symbols:
         names = ", ".join(param.name for param in row.params)
         prototype = row.prototypes[0]
@@ -400,7 +405,7 @@ def table(objects: Sequence[str]) -> str:
     includes = sorted({row.headers[0] for row in found.values()})
     parts = ['#include "base/config.h"\n#include "base/missing.h"\n#include "operator/row.h"\n']
     parts += [*(f"#include <{name}>\n" for name in includes), "\n"]
-    parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
+    parts += [_helper(row, kernels, found) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"static struct sim_row *const rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
     parts.append("const struct sim_row_table sim_rows = {rows, sizeof rows / sizeof *rows};\n")
     return "".join(parts)

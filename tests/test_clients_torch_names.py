@@ -48,9 +48,7 @@ ABSENT = {
         msptiSubscribe msptiUnsubscribe shmem_finalize shmem_free shmem_get_uniqueid shmem_malloc shmem_ptr
         shmem_set_attr shmem_set_attr_uniqueid_args shmem_set_conf_store_tls""",
     "functions that no document of CANN describes; torch_npu names them when it misses them": """
-        aclnnFusedInferAttentionScoreV3GetMaxWorkspaceSize aclnnFusedInferAttentionScoreV4GetMaxWorkspaceSize
-        aclnnFusedInferAttentionScoreV5GetMaxWorkspaceSize aclnnReselectStaticKernel
-        aclnnReselectStaticKernelWithPath""",
+        aclnnReselectStaticKernel aclnnReselectStaticKernelWithPath""",
 }
 # Operators that no release of CANN documents, or only its experimental part. Without them torch_npu calls an older
 # operator, or raises an exception that names them.

@@ -151,13 +151,13 @@ def _family(family: str) -> str:
 def state(row: Any, answers: codes.Codes) -> str:
     """Return whether the simulator implements an operator or a plain function, by the symbols that its build looks for.
 
-    ``simulator/generate.py`` connects ``sim_kernel_X`` or ``sim_helper_X`` with ``X``. A plain function without such a
-    symbol calls ``sim_missing``.
+    ``simulator/generate.py`` connects ``sim_kernel_X`` or ``sim_helper_X`` with ``X``, and ``XGetMaxWorkspaceSize`` with
+    the first phase of ``X``. Any other plain function without such a symbol calls ``sim_missing``.
     """
     if not row.helper:
         unverified = "" if row.verified else "; unverified: its directions follow from the names"
         return ("has a kernel" if row.name in answers.kernels else "no kernel") + unverified
-    if f"sim_helper_{row.name}" in answers.home:
+    if row.largest_of or f"sim_helper_{row.name}" in answers.home:
         return "implemented"
     return "returns " + ", ".join(map(str, answers.of("sim_missing")))
 

@@ -108,17 +108,7 @@ OP(9, 0) aclnnQuantFlashAttentionScore(IN const aclTensor *query, IN const aclTe
     IN const aclTensor *dScaleV, IN const aclTensor *pScale, double scaleValue, int64_t preTokens, int64_t nextTokens,
     int64_t headNum, char *inputLayout, int64_t sparseMode, OUT aclTensor *softmaxMaxOut, OUT aclTensor *softmaxSumOut,
     OUT aclTensor *softmaxOutout, OUT aclTensor *attentionOutOut);
-HELPER(9, 1) aclnnFlashAttentionVarLenScoreV5GetMaxWorkspaceSize(IN const aclTensor *query,
-    IN OPT const aclTensor *queryRope, IN const aclTensor *key, IN OPT const aclTensor *keyRope,
-    IN const aclTensor *value, IN OPT const aclTensor *realShiftOptional, IN OPT const aclTensor *dropMaskOptional,
-    IN OPT const aclTensor *paddingMaskOptional, IN OPT const aclTensor *attenMaskOptional,
-    IN OPT const aclTensor *sinkOptional, OPT const aclIntArray *prefixOptional,
-    OPT const aclIntArray *actualSeqQLenOptional, OPT const aclIntArray *actualSeqKvLenOptional,
-    OPT const aclIntArray *qStartIdxOptional, OPT const aclIntArray *kvStartIdxOptional, double scaleValue,
-    double keepProb, int64_t preTokens, int64_t nextTokens, int64_t headNum, char *inputLayout, int64_t innerPrecise,
-    int64_t sparseMode, int64_t pseType, char *softmaxOutLayout, OUT const aclTensor *softmaxMaxOut,
-    OUT const aclTensor *softmaxSumOut, OUT OPT const aclTensor *softmaxOutOut, OUT const aclTensor *attentionOutOut,
-    uint64_t *workspaceSize, aclOpExecutor **executor);
+HELPER(9, 1) aclnnFlashAttentionVarLenScoreV5GetMaxWorkspaceSize();
 
 /** aclnnop/aclnn_flash_attention_score_grad.h */
 OP aclnnFlashAttentionScoreGrad(IN const aclTensor *query, IN const aclTensor *keyIn, IN const aclTensor *value,
@@ -221,20 +211,7 @@ OP(8, 5) aclnnFlashAttentionUnpaddingScoreGradV5(IN const aclTensor *query, IN O
     int64_t sparseMode, int64_t pseType, OPT char *softmaxInLayout, OUT const aclTensor *dqOut,
     OUT OPT const aclTensor *dqRopeOut, OUT const aclTensor *dkOut, OUT OPT const aclTensor *dkRopeOut,
     OUT const aclTensor *dvOut, OUT OPT const aclTensor *dpseOut, OUT const aclTensor *dsinkOut);
-HELPER(9, 1) aclnnFlashAttentionUnpaddingScoreGradV5GetMaxWorkspaceSize(IN const aclTensor *query,
-    IN OPT const aclTensor *queryRope, IN const aclTensor *keyIn, IN OPT const aclTensor *keyInRope,
-    IN const aclTensor *value, IN const aclTensor *dy, IN OPT const aclTensor *pseShiftOptional,
-    IN OPT const aclTensor *dropMaskOptional, IN OPT const aclTensor *paddingMaskOptional,
-    IN OPT const aclTensor *attenMaskOptional, IN OPT const aclTensor *softmaxMaxOptional,
-    IN OPT const aclTensor *softmaxSumOptional, IN OPT const aclTensor *softmaxInOptional,
-    IN OPT const aclTensor *attentionInOptional, IN OPT const aclTensor *sinkInOptional,
-    OPT const aclIntArray *prefixOptional, OPT const aclIntArray *actualSeqQLenOptional,
-    OPT const aclIntArray *actualSeqKvLenOptional, OPT const aclIntArray *qStartIdxOptional,
-    OPT const aclIntArray *kvStartIdxOptional, double scaleValue, double keepProb, int64_t preTokens,
-    int64_t nextTokens, int64_t headNum, char *inputLayout, int64_t innerPrecise, int64_t sparseMode, int64_t pseType,
-    char *softmaxInLayout, OUT const aclTensor *dqOut, OUT OPT const aclTensor *dqRopeOut, OUT const aclTensor *dkOut,
-    OUT OPT const aclTensor *dkRopeOut, OUT const aclTensor *dvOut, OUT OPT const aclTensor *dpseOut,
-    OUT const aclTensor *dsinkOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+HELPER(9, 1) aclnnFlashAttentionUnpaddingScoreGradV5GetMaxWorkspaceSize();
 
 /** aclnnop/aclnn_flash_attn.h */
 UNVERIFIED OP(9, 1) aclnnFlashAttn(IN const aclTensor *q, IN const aclTensor *k, IN const aclTensor *v,
@@ -312,6 +289,7 @@ OP aclnnFusedInferAttentionScoreV3(IN const aclTensor *query, IN const aclTensor
     int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
     int64_t keyAntiquantMode, int64_t valueAntiquantMode, OUT const aclTensor *attentionOut,
     OUT OPT const aclTensor *softmaxLse);
+UNVERIFIED HELPER aclnnFusedInferAttentionScoreV3GetMaxWorkspaceSize();
 
 /** aclnnop/aclnn_fused_infer_attention_score_v4.h */
 OP(8, 5) aclnnFusedInferAttentionScoreV4(IN const aclTensor *query, IN const aclTensorList *key,
@@ -332,6 +310,7 @@ OP(8, 5) aclnnFusedInferAttentionScoreV4(IN const aclTensor *query, IN const acl
     int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
     int64_t keyAntiquantMode, int64_t valueAntiquantMode, int64_t queryQuantMode, OUT const aclTensor *attentionOut,
     OUT OPT const aclTensor *softmaxLse);
+UNVERIFIED HELPER(8, 5) aclnnFusedInferAttentionScoreV4GetMaxWorkspaceSize();
 
 /** aclnnop/aclnn_fused_infer_attention_score_v5.h */
 OP(9, 0) aclnnFusedInferAttentionScoreV5(IN const aclTensor *query, IN const aclTensorList *key,
@@ -353,6 +332,7 @@ OP(9, 0) aclnnFusedInferAttentionScoreV5(IN const aclTensor *query, IN const acl
     int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag,
     int64_t keyAntiquantMode, int64_t valueAntiquantMode, int64_t queryQuantMode, int64_t pseType,
     OUT const aclTensor *attentionOut, OUT OPT const aclTensor *softmaxLse);
+UNVERIFIED HELPER(9, 0) aclnnFusedInferAttentionScoreV5GetMaxWorkspaceSize();
 
 /** aclnnop/aclnn_incre_flash_attention.h */
 OP aclnnIncreFlashAttention(IN const aclTensor *query, IN const aclTensorList *key, IN const aclTensorList *value,
