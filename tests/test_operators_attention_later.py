@@ -2,13 +2,13 @@
 
 import numpy
 import pytest
-from helpers.attention import Case, agree, call, factor_of, from_heads, grouped, soften
+from helpers.attention import Case, agree, call, factor_of, from_heads, grouped, soften, with_sinks
 from helpers.expect import refused
 from helpers.operands import INVALID, blank
 from hypothesis import given
 from hypothesis import strategies as st
 from test_operators_attention import HALF, Plain, one_head
-from test_operators_attention_train import FEW, any_packed, check_backward, check_forward, masks
+from test_operators_attention_train import FEW, any_packed, any_training, check_backward, check_forward, masks
 
 import acl
 
@@ -47,12 +47,47 @@ def test_order_of_statistics(npu, masks, like_input):
     run_case()
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("flash_attention_score_v3", "flash_attention_score_grad_v3"),
+        ("flash_attention_var_len_score_v5", "flash_attention_unpadding_score_grad_v5"),
+    ],
+)
+def test_sinks_of_training(npu, masks, names):
+    @FEW
+    @given(data=st.data())
+    def run_case(data):
+        if names[0].endswith("v3"):
+            training = any_training(npu, data.draw, "plain", masks)
+        else:
+            training = any_packed(npu, data.draw, masks)
+        training.sink("sink")
+        check_forward(npu, names[0], training)
+        training.extra["sinkIn"] = training.extra.pop("sink")
+        if "realShift" in training.extra:
+            training.extra["pseShift"] = training.extra.pop("realShift")
+        check_backward(npu, names[1], training)
+
+    run_case()
+
+
+def one_batch(npu):
+    """Return arguments of the packed forms with 6 rows of 2 heads."""
+    parts = "query", "key", "value", "attentionOutOut", "softmaxMaxOut", "softmaxSumOut"
+    packed = {part: blank(npu, "f4", (6, 2, 8)) for part in parts}
+    return {**packed, "actualSeqQLen": [6], "actualSeqKvLen": [6], "headNum": 2, "inputLayout": "TND"}
+
+
+@pytest.mark.strict
+def test_refused_sinks(npu):
+    for sink, words in ((blank(npu, "f2", (2,)), "sink"), (blank(npu, "f4", (3,)), "one number per head")):
+        refused(call(npu, "flash_attention_var_len_score_v5", **one_batch(npu), sink=sink), INVALID, words)
+
+
 @pytest.mark.strict
 def test_refused_order(npu):
-    packed = {part: blank(npu, "f4", (6, 2, 8)) for part in ("query", "key", "value", "attentionOutOut",
-                                                             "softmaxMaxOut", "softmaxSumOut")}  # fmt: skip
-    ret = call(npu, "flash_attention_var_len_score_v4", **packed, actualSeqQLen=[6], actualSeqKvLen=[6], headNum=2,
-               inputLayout="TND", softmaxOutLayout="TND")  # fmt: skip
+    ret = call(npu, "flash_attention_var_len_score_v4", **one_batch(npu), softmaxOutLayout="TND")
     refused(ret, INVALID, 'softmaxOutLayout is "TND", expected "" or "same_as_input"')
 
 
@@ -76,12 +111,11 @@ def test_sinks_and_slopes(npu, version):
                    softmaxLse=plain.lse, softmaxLseFlag=True)  # fmt: skip
         assert ret == 0, acl.get_recent_err_msg()
         soft = soften(plain.q, plain.k, plain.scale, shift)
-        total = soft.total + numpy.exp(sinks[:, None] - soft.most)
-        weights = soft.weights * (soft.total / total)[..., None]
+        soft = with_sinks(soft, sinks)
         values = grouped(plain.v, plain.number)
-        size = from_heads(weights @ numpy.abs(values), plain.out_layout)
-        lse = (soft.most + numpy.log(total))[..., None]
-        agree(npu, plain.out, from_heads(weights @ values, plain.out_layout), size, factor_of(soft.most))
+        size = from_heads(soft.weights @ numpy.abs(values), plain.out_layout)
+        lse = (soft.most + numpy.log(soft.total))[..., None]
+        agree(npu, plain.out, from_heads(soft.weights @ values, plain.out_layout), size, factor_of(soft.most))
         agree(npu, plain.lse, lse, 1 + numpy.abs(lse))
 
     run_case()

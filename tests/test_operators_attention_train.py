@@ -116,7 +116,12 @@ def check_backward(npu, name, training, like_input=False):
             places.append(tensor)
             plain.append(each[..., training.columns :])
             sizes.append(size[..., training.columns :])
+    if training.sinks is not None:
+        given_too["dsinkOut"] = case.take((training.heads,), "f4")[0]
     assert call(npu, name, **given_too) == 0, acl.get_recent_err_msg()
+    if training.sinks is not None:
+        slope, size = training.sink_slopes(slopes, rounded)
+        agree(npu, given_too["dsinkOut"], slope, size + numpy.abs(slopes).sum(), factor_of(most))
     for tensor, each, size in zip(places, plain, sizes):
         size = from_heads(size[..., : each.shape[-1]], layout)
         agree(npu, tensor, from_heads(each, layout), size, factor_of(most))

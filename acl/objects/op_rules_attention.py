@@ -63,6 +63,12 @@ def _rotated_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((0,) if each is None else each.shape, arrays[0].dtype) for each in operands]
 
 
+def _gradients_with_sinks(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of query, key, value and of one sink per head."""
+    operands = (a[name] for name in ("query", "key_in", "value"))
+    return [*(Spec(each.shape, each.dtype) for each in operands), Spec((a["head_num"],), FLOAT)]
+
+
 def _rotary_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the gradients of a rotated array and of its tables; without that array, the latter are not computed."""
     upper, *tables = arrays[:3]
@@ -77,13 +83,14 @@ TABLE: dict[Rule, str] = {
         prompt_flash_attention prompt_flash_attention_v2 prompt_flash_attention_v3
         incre_flash_attention incre_flash_attention_v2 incre_flash_attention_v3 incre_flash_attention_v4""",
     _training: """
-        flash_attention_score flash_attention_score_v2
+        flash_attention_score flash_attention_score_v2 flash_attention_score_v3
         flash_attention_var_len_score flash_attention_var_len_score_v2
-        flash_attention_var_len_score_v3 flash_attention_var_len_score_v4""",
+        flash_attention_var_len_score_v3 flash_attention_var_len_score_v4 flash_attention_var_len_score_v5""",
     _alike(0, 1, 2): """
         flash_attention_score_grad flash_attention_score_grad_v2
         flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2
         flash_attention_unpadding_score_grad_v4""",
+    _gradients_with_sinks: "flash_attention_score_grad_v3 flash_attention_unpadding_score_grad_v5",
     _rotated_gradients: "flash_attention_unpadding_score_grad_v3",
     _alike(0, 1, 2): "ring_attention_update ring_attention_update_v2",
     _alike(1, 2): "rope_with_sin_cos_cache rope_with_sin_cos_cache_v2",

@@ -407,16 +407,21 @@ static void put_number(const struct sim_attention_rows *rows, int64_t i, int64_t
 static void finish(const struct sim_attention_head *head, struct sim_attention_tile *tile, int64_t i, size_t at)
 {
     float *out = tile->ti_outs[at];
-    const double sum = tile->ti_sums[at], most = tile->ti_most[at];
-    const double all = head->he_has_sink ? sum + exp(head->he_sink - most) : sum;
+    double sum = tile->ti_sums[at], most = tile->ti_most[at], share = 1;
     const bool sees_nothing = sum == 0;
+    if (head->he_has_sink) {
+        const double top = fmax(most, head->he_sink);
+        share = exp(most - top);
+        sum = sum * share + exp(head->he_sink - top);
+        most = top;
+    }
     for (int64_t c = 0; c < head->he_width; c++)
-        out[c] = sees_nothing ? 0 : (float)(out[c] / all);
+        out[c] = sees_nothing ? 0 : (float)(out[c] * share / sum);
     if (head->he_quant.ro_place != NULL)
         quantize(head, tile, out);
     sim_attention_store(&head->he_out, i, head->he_width, out);
-    put_number(&head->he_lse, i, 1, sees_nothing ? INFINITY : (float)(most + log(all)));
-    put_number(&head->he_most, i, SIM_ATTENTION_COPIES, isnan(sum) ? NAN : sees_nothing ? -FLT_MAX : (float)most);
+    put_number(&head->he_lse, i, 1, sees_nothing ? INFINITY : (float)(most + log(sum)));
+    put_number(&head->he_most, i, SIM_ATTENTION_COPIES, isnan(sum) ? NAN : sum == 0 ? -FLT_MAX : (float)most);
     put_number(&head->he_sum, i, SIM_ATTENTION_COPIES, (float)sum);
 }
 

@@ -2,7 +2,7 @@
  * gradient dY of its result, and d for the factor of what dropout kept:
  *     dV = (P d)^T dY,   dS = P (d dY V^T - rowsum(dY out)),   dQ = scale dS K,   dK = scale dS^T Q.
  * A pass over blocks of keys sums dK and dV of a block over all query heads that share them; the sums of dQ are kept in
- * memory for these heads. */
+ * memory for these heads. A sink is a key without a value: its gradient is the sum of -P rowsum(dY out) over queries. */
 #include "attention_train.h"
 
 #include "base/bytes.h"
@@ -15,6 +15,7 @@ struct slopes {
     struct sim_attention_view sl_out, sl_upper;         /* the result, and the gradient of it */
     struct sim_attention_view sl_query, sl_key, sl_value; /* results */
     struct sim_attention_view sl_query_rope, sl_key_rope;
+    struct sim_attention_view sl_sinks;
 };
 
 /* The sums of the block's keys, and lines of one query. */
@@ -24,6 +25,15 @@ struct sums {
     float su_upper[SIM_ATTENTION_DEPTH], su_out[SIM_ATTENTION_DEPTH];
     float su_scores[SIM_ATTENTION_KEYS]; /* gradients of the scores */
 };
+
+static aclnnStatus parse_sinks(const struct sim_training *training, struct sim_attention_view *view)
+{
+    const aclsimArgument *sinks = sim_attention_argument(training->tr_call, "dsinkOut");
+    SIM_TRY(sim_require_type(sinks, SIM_TYPE(ACL_FLOAT)));
+    SIM_TRY(sim_require_shape(sinks, &training->tr_heads, 1, "one number per head"));
+    *view = sim_attention_spread(sinks->tensors, "N");
+    return ACL_SUCCESS;
+}
 
 static aclnnStatus parse(const aclsimCall *call, struct sim_training *training, struct slopes *slopes)
 {
@@ -36,6 +46,8 @@ static aclnnStatus parse(const aclsimCall *call, struct sim_training *training, 
     SIM_TRY(sim_attention_train_view(training, "dqOut", query, query->vi_columns, &slopes->sl_query));
     SIM_TRY(sim_attention_train_view(training, "dkOut", key, key->vi_columns, &slopes->sl_key));
     SIM_TRY(sim_attention_train_view(training, "dvOut", value, value->vi_columns, &slopes->sl_value));
+    if (training->tr_sinks.vi_heads != 0)
+        SIM_TRY(parse_sinks(training, &slopes->sl_sinks));
     if (training->tr_query_rope.vi_columns == 0)
         return ACL_SUCCESS;
     const int64_t columns = training->tr_query_rope.vi_columns;
@@ -106,6 +118,30 @@ static void store_parts(const struct sim_attention_view *plain, const struct sim
         sim_attention_store(&other, 0, rope->vi_columns, numbers + plain->vi_columns);
 }
 
+/* Subtracts what the queries of a batch contribute to the gradient of head n's sink. */
+static void add_sink(const struct sim_training *training, const struct slopes *slopes,
+                     const struct sim_training_batch *batch, int64_t n, struct sums *sums)
+{
+    const int64_t place = batch->ba_place, width = training->tr_value.vi_columns;
+    const struct sim_attention_rows upper = sim_attention_rows_at(&slopes->sl_upper, place, n, batch->ba_first);
+    const struct sim_attention_rows out = sim_attention_rows_at(&slopes->sl_out, place, n, batch->ba_first);
+    const struct sim_attention_rows most = sim_attention_train_statistic(training, &training->tr_most, batch, n);
+    const struct sim_attention_rows sum = sim_attention_train_statistic(training, &training->tr_sum, batch, n);
+    const struct sim_attention_rows slope = sim_attention_rows_at(&slopes->sl_sinks, 0, n, 0);
+    struct sim_attention_head head;
+    float found, top, total;
+    sim_attention_train_head(training, batch, n, &head);
+    sim_attention_load(&slope, 0, 1, &found);
+    for (int64_t i = 0; i < batch->ba_queries; i++) {
+        sim_attention_load(&upper, i, width, sums->su_upper);
+        sim_attention_load(&out, i, width, sums->su_out);
+        sim_attention_load(&most, i, 1, &top);
+        sim_attention_load(&sum, i, 1, &total);
+        found -= expf(head.he_sink - top) / total * product(sums->su_upper, sums->su_out, width);
+    }
+    sim_attention_store(&slope, 0, 1, &found);
+}
+
 /* Computes the query heads that share head `kv` of the keys. `query_sums` are zeros. */
 static void run_group(const struct sim_training *training, const struct slopes *slopes,
                       const struct sim_training_batch *batch, int64_t kv, struct sim_attention_tile *tile,
@@ -161,13 +197,15 @@ static aclError run_batch(const struct sim_training *training, const struct slop
         run_group(training, slopes, batch, kv, tile, sums, query_sums);
         free(query_sums);
     }
+    for (int64_t n = 0; n < training->tr_heads && slopes->sl_sinks.vi_data != NULL; n++)
+        add_sink(training, slopes, batch, n, sums);
     return ACL_SUCCESS;
 }
 
-/* Rows of packed results that belong to no batch are 0. */
+/* Rows of packed results that belong to no batch are 0, and gradients of sinks are added to. */
 static void clear_results(const aclsimCall *call)
 {
-    static const char *const names[] = {"dqOut", "dkOut", "dvOut", "dqRopeOut", "dkRopeOut"};
+    static const char *const names[] = {"dqOut", "dkOut", "dvOut", "dqRopeOut", "dkRopeOut", "dsinkOut"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const aclsimArgument *result = sim_attention_argument(call, names[i]);
         if (result != NULL)
@@ -187,7 +225,7 @@ aclError sim_attention_grad_run(const aclsimCall *call)
     SIM_CHECK(sums != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "cannot allocate %zu bytes of host memory for gradients",
               sizeof *sums);
     code = sim_attention_reserve(&tile);
-    if (code == ACL_SUCCESS && training.tr_is_packed)
+    if (code == ACL_SUCCESS && (training.tr_is_packed || slopes.sl_sinks.vi_data != NULL))
         clear_results(call);
     for (int64_t b = 0; b < training.tr_batches && code == ACL_SUCCESS; b++) {
         sim_attention_train_step(&training, &batch);

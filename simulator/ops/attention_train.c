@@ -327,6 +327,17 @@ static aclnnStatus parse_dropout(struct sim_training *training)
     return ACL_SUCCESS;
 }
 
+static aclnnStatus parse_sinks(struct sim_training *training)
+{
+    const aclsimArgument *sinks = either(training->tr_call, "sink", "sinkIn");
+    if (sinks == NULL)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(sinks, SIM_TYPE(ACL_FLOAT)));
+    SIM_TRY(sim_require_shape(sinks, &training->tr_heads, 1, "one number per head"));
+    training->tr_sinks = sim_attention_spread(sinks->tensors, "N");
+    return ACL_SUCCESS;
+}
+
 /* ---- statistics ---- */
 
 static aclnnStatus parse_statistic(const struct sim_training *training, const aclsimArgument *argument,
@@ -386,6 +397,7 @@ aclnnStatus sim_attention_train_parse(const aclsimCall *call, struct sim_trainin
     SIM_TRY(parse_shift(training));
     SIM_TRY(parse_mask(training));
     SIM_TRY(parse_dropout(training));
+    SIM_TRY(parse_sinks(training));
     return parse_statistics(training);
 }
 
@@ -427,10 +439,15 @@ void sim_attention_train_head(const struct sim_training *training, const struct 
         .he_shift = training->tr_pse.vi_data == NULL ? SIM_SHIFT_NOT : training->tr_shift,
         .he_mask = sim_attention_rows_at(&training->tr_mask, batch->ba_number, n, 0),
         .he_kept = (float)training->tr_kept,
+        .he_has_sink = training->tr_sinks.vi_data != NULL,
     };
     head->he_key.so_view = training->tr_key;
     head->he_key_rope.so_view = training->tr_key_rope;
     head->he_value.so_view = training->tr_value;
+    if (head->he_has_sink) {
+        const struct sim_attention_rows sink = sim_attention_rows_at(&training->tr_sinks, 0, n, 0);
+        sim_attention_load(&sink, 0, 1, &head->he_sink);
+    }
     const struct sim_attention_rows pse = sim_attention_rows_at(&training->tr_pse, batch->ba_number, n, 0);
     if (head->he_shift == SIM_SHIFT_LINEAR || head->he_shift == SIM_SHIFT_ROOT) {
         sim_attention_load(&pse, 0, 1, &head->he_slope);

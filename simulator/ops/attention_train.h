@@ -19,6 +19,7 @@ struct sim_training {
     enum sim_attention_shift tr_shift;
     struct sim_attention_view tr_query, tr_key, tr_value, tr_query_rope, tr_key_rope;
     struct sim_attention_view tr_pse, tr_mask; /* tr_pse: shifts, or slopes */
+    struct sim_attention_view tr_sinks; /* one number per head */
     struct sim_attention_view tr_most, tr_sum; /* results of the operator, arguments of the gradient */
 };
 

@@ -130,6 +130,15 @@ def soften(query, key, scale, shift=None, hidden=None, shift_first=False):
     return Soft(powers / numpy.where(total == 0, 1, total)[..., None], most, total)
 
 
+def with_sinks(soft, sinks):
+    """Return the same with one more key per head, which has no value."""
+    sinks = sinks[:, None]
+    most = numpy.maximum(soft.most, sinks)
+    kept = soft.total * numpy.exp(soft.most - most)
+    total = kept + numpy.exp(sinks - most)
+    return Soft(soft.weights * (kept / total)[..., None], most, total)
+
+
 def mix(weights, value):
     """Return the weighted values, and the sum of their absolute terms."""
     value = grouped(value, weights.shape[-3])
@@ -186,7 +195,7 @@ class Training:
             ]
         self.rows, self.keys = rows, keys
         self.scale, self.keep = case.pick(1.0, 0.5), 1.0
-        self.hidden = self.shift = self.kept = None
+        self.hidden = self.shift = self.kept = self.sinks = None
         self.shift_first, self.extra = True, {}
         self.query, self.q = self.take(self.heads, rows, self.columns)
         self.key, self.k = self.take(self.kv_heads, keys, self.columns)
@@ -212,6 +221,10 @@ class Training:
         mask[: packed.size] = packed
         self.extra.update(dropMask=self.case.npu.tensor(mask), keepProb=self.keep)
 
+    def sink(self, name):
+        """Add sinks, the argument of this name."""
+        self.extra[name], self.sinks = self.case.take((self.heads,), "f4")
+
     def given(self):
         """Return the arguments that the operator and its gradient share, except the key."""
         found = {"query": self.query, "value": self.value, "headNum": self.heads, "inputLayout": self.layout,
@@ -226,6 +239,7 @@ class Training:
         hidden = None if self.hidden is None else self.hidden(number, *size)
         shift = None if self.shift is None else self.shift(number, *size)
         soft = soften(query, key, self.scale, shift, hidden, self.shift_first)
+        soft = soft if self.sinks is None else with_sinks(soft, self.sinks)
         return query, key, value, soft, 1.0 if self.kept is None else self.kept[number] / self.keep
 
     def forward(self):
@@ -256,6 +270,16 @@ class Training:
                 weights = numpy.swapaxes(soft.weights * factors, 1, 2)
                 results[2][place][:, keys] = total_over_groups(weights @ slope, self.kv_heads)
         return found, sizes
+
+    def sink_slopes(self, upper, out):
+        """Return the gradients of the sinks, and the sizes of their terms."""
+        found = numpy.zeros((2, self.heads))
+        for number, (place, rows, _) in enumerate(self.parts):
+            soft = self.batch(number)[3]
+            shares = numpy.exp(self.sinks[:, None] - soft.most) / soft.total
+            terms = shares * (upper[place][:, rows] * out[place][:, rows]).sum(-1)
+            found += -terms.sum(-1), numpy.abs(terms).sum(-1)
+        return found
 
     def statistic(self, numbers, like_input=False):
         """Return numbers of rows as the operator stores them: 8 times; packed batches have one head after another."""
