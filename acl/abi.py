@@ -495,10 +495,7 @@ def _row_param(text: str, row: str) -> RowParam:
 
 
 # What the first phase of an operator returns.
-PLANNED = (
-    RowParam("uint64_t *", "workspaceSize", "", False),
-    RowParam("aclOpExecutor **", "executor", "", False),
-)
+PLANNED = RowParam("uint64_t *", "workspaceSize", "", False), RowParam("aclOpExecutor **", "executor", "", False)
 _ROW = re.compile(
     r"\s*(?:/\*(?P<marked>\*?)(?P<comment>.*?)\*/|"
     r"(?P<unverified>UNVERIFIED\s+)?(?P<kind>OP|HELPER)(?:\((?P<major>\d+), (?P<minor>\d+)\))?\s+"
@@ -515,8 +512,7 @@ def rows(folder: Path) -> dict[str, Row]:
     that all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors are
     marked IN, OUT or INOUT; a parameter that may be NULL is marked OPT. ``OP(9, 0)`` is of a row that CANN 9.0 is the
     first to have, and (9, 2) stands for all that is later than 9.1. ``UNVERIFIED OP`` is of a row whose directions
-    follow from its names. ``HELPER XGetMaxWorkspaceSize();`` has the parameters of the first phase of X, which stands
-    above it.
+    follow from its names. ``HELPER XGetMaxWorkspaceSize();`` has the parameters of the first phase of X, a row above.
     """
     found: dict[str, Row] = {}
     for path in sorted(Path(folder).glob("*.h")):
@@ -536,11 +532,8 @@ def rows(folder: Path) -> dict[str, Row]:
                 if name in found or not headers:
                     raise AbiError(f"{path.name}: {name} is declared twice, or not below the name of a header")
                 since = (int(match["major"]), int(match["minor"])) if match["major"] else OLDEST
-                is_helper = match["kind"] == "HELPER"
-                row = Row(name, path.stem, headers, params, is_helper, since, not match["unverified"])
+                row = Row(name, path.stem, headers, params, match["kind"] == "HELPER", since, not match["unverified"])
                 if row.largest_of:
-                    if params or row.largest_of not in found:
-                        raise AbiError(f"{path.name}: {name} has parameters, or does not stand below its operator")
                     row = replace(row, params=found[row.largest_of].params + PLANNED)
                 found[name] = row
         if text[place:].strip():

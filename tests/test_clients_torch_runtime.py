@@ -166,6 +166,14 @@ def test_graphs_share_a_pool(torch):
     assert said == "True [11.0, 11.0, 11.0, 11.0]\n[[6.0, 6.0, 6.0], [15.0, 15.0, 15.0]]\n"
 
 
+def test_a_captured_graph_gets_other_lengths(torch):
+    results = program(torch, "graph_update.py")
+    assert {result["name"]: result["records"] for result in results} == {
+        "first": 1, "first_with_results": 1, "second": 1, "second_with_results": 1, "two_layers": 2, "training": 2
+    }  # fmt: skip
+    assert all(result["away"] == 0 and result["moved"] > 0.1 for result in results), results
+
+
 def test_single_operators_train_as_the_cpu_does(torch):
     (found,) = program(torch, "single_operators.py")
     assert found["away"] <= 1e-3 and found["last"] < found["first"] / 2

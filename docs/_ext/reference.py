@@ -151,8 +151,8 @@ def _family(family: str) -> str:
 def state(row: Any, answers: codes.Codes) -> str:
     """Return whether the simulator implements an operator or a plain function, by the symbols that its build looks for.
 
-    ``simulator/generate.py`` connects ``sim_kernel_X`` or ``sim_helper_X`` with ``X``, and ``XGetMaxWorkspaceSize`` with
-    the first phase of ``X``. Any other plain function without such a symbol calls ``sim_missing``.
+    ``simulator/generate.py`` connects ``sim_kernel_X`` or ``sim_helper_X`` with ``X``, and the first phase of ``X``
+    with ``XGetMaxWorkspaceSize``. Any other plain function without such a symbol calls ``sim_missing``.
     """
     if not row.helper:
         unverified = "" if row.verified else "; unverified: its directions follow from the names"

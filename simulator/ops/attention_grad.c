@@ -2,7 +2,7 @@
  * gradient dY of its result, and d for the factor of what dropout kept:
  *     dV = (P d)^T dY,   dS = P (d dY V^T - rowsum(dY out)),   dQ = scale dS K,   dK = scale dS^T Q.
  * A pass over blocks of keys sums dK and dV of a block over all query heads that share them; the sums of dQ are kept in
- * memory for these heads. A sink is a key without a value: its gradient is the sum of -P rowsum(dY out) over queries. */
+ * memory for these heads. A sink is a key without a value: its gradient sums -P rowsum(dY out) over queries. */
 #include "attention_train.h"
 
 #include "base/bytes.h"

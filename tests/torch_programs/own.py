@@ -332,6 +332,28 @@ def npu_ring_attention_update(kind):
     return found[:1], [torch.cat(wanted)]
 
 
+@case(HALF, BRAIN)
+def attention_with_sinks(kind):
+    """Add a key without a value to each head, and sum the gradients of the scores of these keys."""
+    operands, slopes = [numbers(7, 2, 64, kind=kind) for _ in "qkv"], numbers(7, 2, 64, kind=kind)
+    sink, ends = numbers(2), torch.tensor([3, 7])
+    query, key, value, extra = (x.npu().requires_grad_() for x in (*operands, sink))
+    lengths = {"actual_seq_qlen": ends, "actual_seq_kvlen": ends}
+    y = torch_npu.npu_fusion_attention_v3(query, key, value, 2, "TND", scale=0.125, sink=extra, **lengths)[0]
+    y.backward(slopes.npu())
+    q, k, v, s = (x.float().requires_grad_() for x in (*operands, sink))
+    parts = []
+    for rows in (slice(0, 3), slice(3, 7)):
+        scores = torch.einsum("qnd,knd->nqk", q[rows], k[rows]) * 0.125
+        weights = softmax(torch.cat([scores, s[:, None, None].expand(-1, len(q[rows]), 1)], -1))[..., :-1]
+        parts.append(torch.einsum("nqk,knd->qnd", weights, v[rows]))
+    wanted = torch.cat(parts)
+    wanted.backward(slopes.float())
+    # the result, from which the last gradient is computed, was rounded
+    found = [y, *(x.grad for x in (query, key, value)), extra.grad.to(kind)]
+    return found, [wanted, *(x.grad for x in (q, k, v, s))]
+
+
 def compare(function, kind):
     """Return what is wrong with an operator, or None."""
     torch.manual_seed(2)
