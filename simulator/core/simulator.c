@@ -199,6 +199,23 @@ static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
     [SIM_OWN_IOU] = &sim_op_iou_row,
     [SIM_OWN_BOX_ENCODE] = &sim_op_box_encode_row,
     [SIM_OWN_BOX_DECODE] = &sim_op_box_decode_row,
+    [SIM_OWN_PAD_EDGES_GRAD] = &sim_op_pad_edges_grad_row,
+    [SIM_OWN_MAX_POOL_MASK] = &sim_op_max_pool_mask_row,
+    [SIM_OWN_MAX_POOL_MASK_GRAD] = &sim_op_max_pool_mask_grad_row,
+    [SIM_OWN_MAX_POOL_3D] = &sim_op_max_pool_3d_row,
+    [SIM_OWN_BN_REDUCE] = &sim_op_bn_reduce_row,
+    [SIM_OWN_BN_UPDATE] = &sim_op_bn_update_row,
+    [SIM_OWN_BN_UPDATE_GRAD] = &sim_op_bn_update_grad_row,
+    [SIM_OWN_BN_REDUCE_GRAD] = &sim_op_bn_reduce_grad_row,
+    [SIM_OWN_BN_INFER_GRAD] = &sim_op_bn_infer_grad_row,
+    [SIM_OWN_RENORM] = &sim_op_renorm_row,
+    [SIM_OWN_MASKED_SCATTER] = &sim_op_masked_scatter_row,
+    [SIM_OWN_SCATTER_ND_ADD] = &sim_op_scatter_nd_add_row,
+    [SIM_OWN_NONZERO] = &sim_op_nonzero_row,
+    [SIM_OWN_CDIST] = &sim_op_cdist_row,
+    [SIM_OWN_MAX_POOL_3D_GRAD] = &sim_op_max_pool_3d_grad_row,
+    [SIM_OWN_BINCOUNT] = &sim_op_bincount_row,
+    [SIM_OWN_MULTILABEL_LOSS] = &sim_op_multilabel_loss_row,
 };
 
 static const struct sim_model_kind kinds[] = {

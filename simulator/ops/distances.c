@@ -1,11 +1,12 @@
 /* Distances of vectors, which are the rows of matrices: Cdist, CdistBackward, Pdist, PdistForward, and the single
- * operator CdistGrad. A distance is the p-norm of the difference; with p = 0 it is the number of different elements. */
+ * operators Cdist and CdistGrad. A distance is the p-norm of the difference; with p = 0 it is the number of different
+ * elements. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "matrices.h"
 #include "operator/op.h"
 #include "reduce.h"
-#include "require.h"
+#include "slices.h"
 #include "tables.h"
 
 #include <math.h>
@@ -35,6 +36,12 @@ static double distance(const double *one, const double *other, int64_t length, d
             sum += p == 1 ? size : p == 2 ? size * size : pow(size, p);
     }
     return p == 0 || p == 1 || p == INFINITY ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
+}
+
+/* torch_npu passes -1 for infinity. */
+static double torch_order(const aclsimArgument *p)
+{
+    return order_of(p) == -1 ? INFINITY : order_of(p);
 }
 
 /* ---- Cdist: x1, x2, p, compute_mode, out ---- */
@@ -129,9 +136,8 @@ struct pair {
 };
 
 /* Adds the gradient of the first vector. */
-static void trace_pair(const struct pair *pair, int64_t length, double given, double *to)
+static void trace_pair(const struct pair *pair, int64_t length, double p, double *to)
 {
-    const double p = given == -1 ? INFINITY : given; /* torch_npu passes -1 for infinity */
     /* The rounded distance may equal none of the differences, the largest one of which has the gradient. */
     const double largest = p == INFINITY ? distance(pair->pa_one, pair->pa_other, length, p) : 0;
     for (int64_t k = 0; k < length; k++) {
@@ -156,7 +162,7 @@ static void trace_pairs(struct sim_matrices *job)
         for (int64_t j = 0; j < columns; j++) {
             const struct pair pair = {ones + i * length, others + j * length, distances + i * columns + j,
                                       grads + i * columns + j, 0};
-            trace_pair(&pair, length, order_of(&job->ma_given[4]), found + i * length);
+            trace_pair(&pair, length, torch_order(&job->ma_given[4]), found + i * length);
         }
     sim_matrices_store(job, &views[0], found);
 }
@@ -171,6 +177,46 @@ static aclError run_gradient(const aclsimCall *call)
     struct sim_matrices job = sim_matrices_of(call, trace_pairs);
     return sim_matrices_run(&job, tensors, ranks, 5, 2 * rows + columns, out->dims[out->rank - 1] + columns);
 }
+
+/* ---- the single operator Cdist: x1, x2, p, y, as torch_npu calls it: one distance per pair of lines of tensors that
+ * are expanded to the same shape ---- */
+
+static aclnnStatus plan_lines(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x1 = &call->arguments[0];
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(x1, SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_rank(x1, 1, SIM_RANK));
+    SIM_TRY(sim_require_like(&call->arguments[1], x1));
+    SIM_ARGUMENT(torch_order(&call->arguments[2]) >= 0, ACLNN_ERR_PARAM_INVALID, "p is %g, expected 0 or more",
+                 call->arguments[2].number);
+    SIM_TRY(sim_require_type(&call->arguments[3], SIM_TYPES_SINGLE));
+    return sim_require_shape(&call->arguments[3], x1->tensors->dims, x1->tensors->rank - 1, "one distance per line");
+}
+
+static aclError run_lines(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimTensor *x1 = call->arguments[0].tensors;
+    const size_t rows = sim_slices_extent(x1, 0, x1->rank - 1), length = (size_t)x1->dims[x1->rank - 1];
+    double *ones, *others, *found;
+    SIM_TRY(sim_lists_load(lists, &call->arguments[0], &ones));
+    SIM_TRY(sim_lists_load(lists, &call->arguments[1], &others));
+    SIM_TRY(sim_lists_take(lists, rows, &found));
+    for (size_t i = 0; i < rows; i++)
+        found[i] = distance(ones + i * length, others + i * length, (int64_t)length,
+                            torch_order(&call->arguments[2]));
+    sim_lists_store(&call->arguments[3], found);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind lines_kind = {run_lines};
+static const struct sim_kernel lines_kernel = {plan_lines, sim_lists_run, (void *)&lines_kind, false};
+static const struct sim_parameter lines_parameters[] = {{"x1", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                        {"x2", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                        {"p", ACLSIM_NUMBER, 0, false},
+                                                        {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_cdist_row = SIM_ROW("Cdist", SIM_TASK_VECTOR, lines_parameters, &lines_kernel);
 
 /* ---- the single operator CdistGrad: grad, x1, x2, cdist, p, y, as torch_npu calls it: the inputs are expanded to the
  * same shape, which has the rows of x2 before the last dimension ---- */
@@ -203,7 +249,7 @@ static void trace_expanded(struct sim_matrices *job)
     memset(found, 0, (size_t)length * sizeof *found);
     for (const double *at = values; at < values + count; at += length) {
         const struct pair pair = {at + count, at + 2 * count, at + 3 * count, at, 1};
-        trace_pair(&pair, length, order_of(&job->ma_given[4]), found);
+        trace_pair(&pair, length, torch_order(&job->ma_given[4]), found);
     }
     sim_matrices_store(job, &out, found);
 }

@@ -3,6 +3,7 @@
 #include "line.h"
 #include "operator/row.h"
 #include "require.h"
+#include "tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -168,7 +169,8 @@ static aclnnStatus plan_bincount(const aclsimCall *call, uint64_t *workspace_siz
     bool weighted = weights->present != 0;
     (void)workspace_size;
     SIM_TRY(sim_require_type(self, SIM_TYPES_INTEGER));
-    SIM_TRY(sim_require_type(out, weighted ? SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_DOUBLE) : SIM_TYPES_INDEX));
+    const uint64_t sums = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_DOUBLE) | (call->userData != NULL ? SIM_TYPES_INDEX : 0);
+    SIM_TRY(sim_require_type(out, weighted ? sums : SIM_TYPES_INDEX));
     SIM_TRY(sim_require_rank(self, 1, 1));
     SIM_TRY(sim_require_rank(out, 1, 1));
     if (weighted) {
@@ -237,3 +239,12 @@ static aclError run_bincount(const aclsimCall *call)
 
 const struct sim_kernel sim_kernel_aclnnHistc = {plan_histc, run_histc, NULL, false},
                         sim_kernel_aclnnBincount = {plan_bincount, run_bincount, NULL, false};
+
+/* The single operator, whose weights and result may be integers. */
+static const struct sim_kernel single_kernel = {plan_bincount, run_bincount, "integers", false};
+static const struct sim_parameter single_parameters[] = {{"array", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"weights", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"size", ACLSIM_INTEGER, 0, false},
+                                                         {"bins", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_bincount_row = SIM_ROW("Bincount", SIM_TASK_VECTOR, single_parameters, &single_kernel);

@@ -7,6 +7,7 @@
 #include "line.h"
 #include "operator/row.h"
 #include "require.h"
+#include "tables.h"
 #include <stdlib.h>
 
 enum { SELF, TARGET, REDUCTION, OUT, IS_TARGET };
@@ -17,7 +18,8 @@ static aclnnStatus plan_loss(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *tensor = self->tensors;
     (void)workspace_size;
     SIM_TRY(sim_require_types(self, &arguments[OUT], SIM_TYPES_SINGLE));
-    SIM_TRY(sim_require_types(self, &arguments[IS_TARGET], SIM_TYPES_SINGLE));
+    SIM_TRY(call->userData != NULL ? sim_require_type(&arguments[IS_TARGET], SIM_TYPES_INDEX)
+                                   : sim_require_types(self, &arguments[IS_TARGET], SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_type(&arguments[TARGET], SIM_TYPES_INDEX));
     SIM_TRY(sim_loss_check_reduction(reduction, SIM_LOSS_BATCH_MEAN));
     SIM_TRY(sim_require_rank(self, 1, 2));
@@ -118,3 +120,14 @@ static aclError run_loss(const aclsimCall *call)
 }
 
 const struct sim_kernel sim_kernel_aclnnMultilabelMarginLoss = {plan_loss, run_loss, NULL, false};
+
+/* The single operator, which marks targets by integers. */
+static const struct sim_kernel single_kernel = {plan_loss, run_loss, "integers", false};
+static const struct sim_parameter single_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"target", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"reduction", ACLSIM_INTEGER, 0, false},
+                                                         {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+                                                         {"is_target", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_multilabel_loss_row =
+    SIM_ROW("MultilabelMarginLoss", SIM_TASK_VECTOR, single_parameters, &single_kernel);

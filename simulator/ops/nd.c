@@ -1,11 +1,11 @@
 /* Operators whose indices are positions in the first dimensions of a tensor: GatherNd, also as a single operator,
- * ScatterNd and ScatterNdUpdate. The last dimension of the indices holds one position, which belongs to a part of the
- * tensor; parts are copied bit by bit, in the order of the indices. A position out of range ends the task, and parts
- * written before stay written. */
+ * ScatterNd, ScatterNdUpdate and the single operator ScatterNdAdd. The last dimension of the indices holds one
+ * position, which belongs to a part of the tensor; parts are copied bit by bit, or added, in the order of the
+ * indices. A position out of range ends the task, and parts written before stay written. */
 #include "base/fail.h"
 #include "require.h"
 #include "tables.h"
-#include "walk.h"
+#include "update.h"
 #include <stdio.h>
 
 /* The first two arguments are the tensor and the indices. Positions of the others: */
@@ -13,6 +13,7 @@ struct operator {
     uint64_t op_types;
     uint8_t op_parts;    /* the parts that are read or written */
     uint8_t op_negative; /* whether negative indices count from the end; 0: they are out of range */
+    bool op_adds;        /* to what is there */
     bool op_scatters;    /* the parts are written to the tensor, or to a copy of it: */
     uint8_t op_result;
 };
@@ -52,6 +53,7 @@ struct job {
     uint32_t jo_depth;
     size_t jo_size; /* of an element */
     struct sim_walk jo_part;
+    struct sim_update jo_update; /* up_run NULL: parts are copied */
 };
 
 /* Finds the byte offset of the part at the position in one line of indices. */
@@ -89,7 +91,10 @@ static aclError copy_parts(char *const *places, const int64_t *strides, int64_t 
         SIM_TRY(find_part(job, places[1] + i * strides[1], &offset));
         char *part = places[0] + i * strides[0], *whole = (char *)job->jo_whole->data + offset;
         char *pair[] = {job->jo_scatters ? whole : part, job->jo_scatters ? part : whole};
-        sim_walk_run(&job->jo_part, pair, sim_walk_copy_line, &job->jo_size);
+        if (job->jo_update.up_run != NULL)
+            sim_walk_run(&job->jo_part, pair, sim_update_line, &job->jo_update);
+        else
+            sim_walk_run(&job->jo_part, pair, sim_walk_copy_line, &job->jo_size);
     }
     return ACL_SUCCESS;
 }
@@ -108,6 +113,8 @@ static aclError run_parts(const aclsimCall *call)
                       .jo_part.wk_places = 2};
     struct sim_walk walk = {.wk_places = 2};
     const size_t size = job.jo_size, sizes[] = {size, sim_element_size(indices->type)}, same[] = {size, size};
+    if (operator->op_adds)
+        sim_update_start(&job.jo_update, parts->type, SIM_UPDATE_ADD, NULL);
     if (scatters && operator->op_result != 0)
         sim_walk_copy(job.jo_whole, given[0].tensors);
     for (uint32_t k = 0; k < outer; k++)
@@ -128,6 +135,8 @@ static aclError run_parts(const aclsimCall *call)
 #define UPDATED (SIM_TYPES_SINGLE | SIM_TYPES_BOOL)
 
 static const struct operator gather = {.op_types = GATHERED, .op_parts = 3, .op_negative = 2},
+                             single_add = {.op_types = SIM_TYPES_REAL, .op_parts = 2, .op_adds = true,
+                                           .op_scatters = true, .op_result = 3},
                              single_gather = {.op_types = SIM_TYPES_ALL, .op_parts = 2},
                              scatter = {.op_types = UPDATED, .op_parts = 2, .op_scatters = true, .op_result = 3},
                              update = {.op_types = UPDATED | SIM_TYPE(ACL_INT64) | SIM_TYPE(ACL_INT8), .op_parts = 2,
@@ -142,4 +151,11 @@ static const struct sim_parameter gather_parameters[] = {{"x", ACLSIM_TENSOR, AC
                                                          {"indices", ACLSIM_TENSOR, ACLSIM_IN, false},
                                                          {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
 
+static const struct sim_kernel add_kernel = {plan_parts, run_parts, (void *)&single_add, false};
+static const struct sim_parameter add_parameters[] = {{"var", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                      {"indices", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                      {"updates", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                      {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_scatter_nd_add_row = SIM_ROW("ScatterNdAdd", SIM_TASK_VECTOR, add_parameters, &add_kernel);
 struct sim_row sim_op_gather_nd_row = SIM_ROW("GatherNd", SIM_TASK_VECTOR, gather_parameters, &gather_kernel);

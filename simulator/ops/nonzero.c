@@ -1,9 +1,12 @@
 /* Nonzero, NonzeroV2 and MaskedSelect: which elements are not 0, in the order of the indices. The size of the result is
- * known only when the kernel has run (sim_row_resize); the output has room for all elements. A NaN is not 0. */
+ * known only when the kernel has run (sim_row_resize); the output has room for all elements. Programs that know the
+ * number may give the single operator NonZero an output of this size. A NaN is not 0. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "require.h"
+#include "tables.h"
 #include "walk.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Loads whether each element of a block is not 0. */
@@ -36,7 +39,13 @@ static aclnnStatus find_count(const aclsimTensor *tensor, const char *of, int64_
 struct layout {
     uint64_t la_types;
     uint8_t la_elements, la_indices; /* the dimensions of out */
+    bool la_known;                   /* the program may know the number of elements, and give out this size */
 };
+
+static bool is_known(const struct layout *layout, const aclsimTensor *out, int64_t count)
+{
+    return layout->la_known && out->rank == 2 && out->dims[layout->la_elements] < count;
+}
 
 static aclnnStatus plan_nonzero(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -48,13 +57,15 @@ static aclnnStatus plan_nonzero(const aclsimCall *call, uint64_t *workspace_size
     SIM_TRY(sim_require_type(self, layout->la_types));
     SIM_TRY(sim_require_type(out, SIM_TYPE(ACL_INT64)));
     SIM_TRY(find_count(self->tensors, self->name, &count));
-    dims[layout->la_elements] = count;
+    const bool known = is_known(layout, out->tensors, count);
+    dims[layout->la_elements] = known ? out->tensors->dims[layout->la_elements] : count;
     dims[layout->la_indices] = rank;
     if (rank != 0 || !sim_require_is_shape(out->tensors, dims, 2)) {
         dims[layout->la_indices] = rank == 0 ? 1 : rank;
         SIM_TRY(sim_require_shape(out, dims, 2, "room for the indices of all elements of self"));
     }
-    sim_row_will_resize(call);
+    if (!known)
+        sim_row_will_resize(call);
     return ACL_SUCCESS;
 }
 
@@ -117,8 +128,16 @@ static aclError run_nonzero(const aclsimCall *call)
     const struct layout *layout = call->userData;
     const aclsimTensor *self = call->arguments[0].tensors, *out = call->arguments[1].tensors;
     struct search search = {.se_self = self, .se_indices = out->dims[layout->la_indices]};
+    const bool known = is_known(layout, out, sim_walk_count(self));
     int64_t dims[2];
     SIM_TRY(sim_walk_in_order(&self, 1, count_line, &search));
+    if (known && search.se_count != out->dims[layout->la_elements]) {
+        char text[128];
+        snprintf(text, sizeof text, "%lld elements of x are not 0, expected %lld, for which y has room",
+                 (long long)search.se_count, (long long)out->dims[layout->la_elements]);
+        sim_fail_reason(text);
+        return ACL_ERROR_RT_AICORE_EXCEPTION;
+    }
     dims[layout->la_elements] = search.se_count;
     dims[layout->la_indices] = search.se_indices;
     search.se_out = sim_walk_part(out, dims);
@@ -127,7 +146,7 @@ static aclError run_nonzero(const aclsimCall *call)
     search.se_seen = 0;
     if (search.se_indices != 0)
         SIM_TRY(sim_walk_in_order(&self, 1, write_line, &search));
-    return sim_row_resize(call, 1, &search.se_out);
+    return known ? ACL_SUCCESS : sim_row_resize(call, 1, &search.se_out);
 }
 
 #define NONZERO(name, ...)                                                                                             \
@@ -136,6 +155,13 @@ static aclError run_nonzero(const aclsimCall *call)
 
 NONZERO(Nonzero, SIM_TYPES_REAL, .la_elements = 0, .la_indices = 1)
 NONZERO(NonzeroV2, SIM_TYPES_REAL | SIM_TYPES_UNSIGNED, .la_elements = 1, .la_indices = 0)
+
+static const struct layout layout_single = {SIM_TYPES_REAL, .la_elements = 0, .la_indices = 1, .la_known = true};
+static const struct sim_kernel single_kernel = {plan_nonzero, run_nonzero, (void *)&layout_single, false};
+static const struct sim_parameter single_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_nonzero_row = SIM_ROW("NonZero", SIM_TASK_VECTOR, single_parameters, &single_kernel);
 
 /* ---- MaskedSelect (self, mask, out): the elements of self where the mask is true; both are broadcast together ---- */
 

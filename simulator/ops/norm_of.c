@@ -149,20 +149,25 @@ static const aclsimArgument *result_of(const aclsimCall *call)
     return &call->arguments[call->argumentCount == 5 ? 4 : 0]; /* InplaceRenorm replaces self */
 }
 
-static aclnnStatus plan_renorm(const aclsimCall *call, uint64_t *workspace_size)
+static aclnnStatus check_renorm(const aclsimCall *call, const aclsimArgument *result, uint32_t *dim)
 {
     const aclsimArgument *self = &call->arguments[0], *numbers[] = {&call->arguments[1], &call->arguments[3]};
-    const aclsimTensor *tensor = self->tensors;
-    uint32_t dim;
-    (void)workspace_size;
-    SIM_TRY(sim_require_types(self, result_of(call), SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_types(self, result, SIM_TYPES_SINGLE));
     for (size_t i = 0; i < 2; i++) {
         SIM_TRY(sim_require_type(numbers[i], SIM_TYPES_REAL));
         SIM_ARGUMENT(sim_reduction_option(numbers[i]) >= 0, ACLNN_ERR_PARAM_INVALID, "%s is %g, expected 0 or more",
                      numbers[i]->name, sim_reduction_option(numbers[i]));
     }
     SIM_TRY(sim_require_rank(self, 2, SIM_RANK));
-    SIM_TRY(sim_require_dim(&call->arguments[2], tensor->rank, &dim));
+    return sim_require_dim(&call->arguments[2], self->tensors->rank, dim);
+}
+
+static aclnnStatus plan_renorm(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimTensor *tensor = call->arguments[0].tensors;
+    uint32_t dim;
+    (void)workspace_size;
+    SIM_TRY(check_renorm(call, result_of(call), &dim));
     return sim_require_shape(result_of(call), tensor->dims, tensor->rank, "that of self");
 }
 
@@ -210,13 +215,19 @@ static aclError scale_line(char *const *places, const int64_t *strides, int64_t 
     return ACL_SUCCESS;
 }
 
+/* As PyTorch computes it. */
+static double factor_of(double norm, double most)
+{
+    return norm > most ? most / (norm + 1e-7) : 1;
+}
+
 static void scale_slices(const aclsimCall *call, uint32_t dim, const double *norms)
 {
     const aclsimTensor *from = call->arguments[0].tensors, *to = result_of(call)->tensors;
     double most = sim_reduction_option(&call->arguments[3]);
     aclsimTensor sources = sim_line_without(from, dim), targets = sim_line_without(to, dim);
     for (int64_t i = 0; i < from->dims[dim]; i++) {
-        struct slice slice = {from->type, norms[i] > most ? most / (norms[i] + 1e-7) : 1}; /* as PyTorch does */
+        struct slice slice = {from->type, factor_of(norms[i], most)};
         sim_walk_tensors((const aclsimTensor *[]){&targets, &sources}, 2, scale_line, &slice);
         if (i + 1 == from->dims[dim]) /* the stride of a single slice may be any number */
             break;
@@ -240,6 +251,46 @@ static aclError run_renorm(const aclsimCall *call)
     free(norms);
     return code;
 }
+
+/* ---- the single operator Renorm: the factors of the slices, in place of the scaled slices ---- */
+
+static aclnnStatus plan_factors(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0];
+    int64_t dims[SIM_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    uint32_t dim;
+    (void)workspace_size;
+    SIM_TRY(check_renorm(call, &call->arguments[4], &dim));
+    dims[dim] = x->tensors->dims[dim];
+    return sim_require_shape(&call->arguments[4], dims, x->tensors->rank, "one number per slice");
+}
+
+static aclError run_factors(const aclsimCall *call)
+{
+    const aclsimTensor *self = call->arguments[0].tensors, *out = call->arguments[4].tensors;
+    const double most = sim_reduction_option(&call->arguments[3]);
+    uint32_t dim;
+    SIM_TRY(sim_require_dim(&call->arguments[2], self->rank, &dim));
+    double *norms = calloc((size_t)self->dims[dim] + 1, sizeof *norms);
+    SIM_CHECK(norms != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "cannot allocate host memory for the norms of x");
+    aclError code = find_norms(call, dim, norms);
+    const struct sim_line line = sim_line_of(out, 0, out->rank);
+    for (int64_t i = 0; i < self->dims[dim]; i++)
+        norms[i] = factor_of(norms[i], most);
+    if (code == ACL_SUCCESS)
+        sim_line_store(&line, SIM_CLASS_DOUBLE, norms, out->data);
+    free(norms);
+    return code;
+}
+
+static const struct sim_kernel factors_kernel = {plan_factors, run_factors, NULL, false};
+static const struct sim_parameter factors_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                          {"p", ACLSIM_SCALAR, 0, false},
+                                                          {"dim", ACLSIM_INTEGER, 0, false},
+                                                          {"maxnorm", ACLSIM_SCALAR, 0, false},
+                                                          {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_renorm_row = SIM_ROW("Renorm", SIM_TASK_VECTOR, factors_parameters, &factors_kernel);
 
 const struct sim_kernel sim_kernel_aclnnRenorm = {plan_renorm, run_renorm, NULL, true},
                         sim_kernel_aclnnInplaceRenorm = {plan_renorm, run_renorm, NULL, true};

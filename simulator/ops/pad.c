@@ -6,7 +6,7 @@
 #include "operator/op.h"
 #include "planes.h"
 #include "report.h"
-#include "require.h"
+#include "slices.h"
 #include "tables.h"
 #include "walk.h"
 
@@ -400,13 +400,13 @@ static int64_t most_added(enum edge edge, int64_t length)
     return edge == EDGE_CIRCLES || length == 0 ? length : INT64_MAX;
 }
 
-static aclnnStatus plan_around(const aclsimCall *call, uint64_t *workspace_size)
+static aclnnStatus check_around(const aclsimCall *call, const aclsimArgument *x, const aclsimArgument *padded,
+                                uint64_t types)
 {
-    const aclsimArgument *x = &call->arguments[0], *pads = &call->arguments[1], *mode = &call->arguments[2];
+    const aclsimArgument *pads = &call->arguments[1], *mode = &call->arguments[2];
     const uint32_t rank = x->tensors->rank;
     int64_t dims[SIM_RANK] = {0};
-    (void)workspace_size;
-    SIM_TRY(sim_require_types(x, &call->arguments[3], SIM_TYPES_ALL));
+    SIM_TRY(sim_require_types(x, padded, types));
     SIM_TRY(sim_require_count(pads, 2 * (uint64_t)rank));
     SIM_ARGUMENT(mode->integer >= EDGE_REFLECTS && mode->integer <= EDGE_CIRCLES, ACLNN_ERR_PARAM_INVALID,
                  "%s is %lld, expected %d to %d", mode->name, (long long)mode->integer, EDGE_REFLECTS, EDGE_CIRCLES);
@@ -420,7 +420,13 @@ static aclnnStatus plan_around(const aclsimCall *call, uint64_t *workspace_size)
                      "%s has %lld and %lld for dimension %u of %s, expected 0 to %lld in this mode", pads->name,
                      (long long)before, (long long)after, i, x->name, (long long)most);
     }
-    return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
+    return sim_require_shape(padded, dims, rank, "that of x with the padding");
+}
+
+static aclnnStatus plan_around(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return check_around(call, &call->arguments[0], &call->arguments[3], SIM_TYPES_ALL);
 }
 
 static aclError run_around(const aclsimCall *call)
@@ -438,3 +444,40 @@ static const struct sim_parameter around_parameters[] = {{"x", ACLSIM_TENSOR, AC
                                                          {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
 
 struct sim_row sim_op_pad_edges_row = SIM_ROW("PadV3", SIM_TASK_VECTOR, around_parameters, &around_kernel);
+
+/* ---- PadV3Grad: the same arguments, of which x is the gradient of the padded tensor ---- */
+
+static aclnnStatus plan_around_gradient(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return check_around(call, &call->arguments[3], &call->arguments[0], SIM_TYPES_SINGLE);
+}
+
+static aclError run_around_gradient(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimTensor *from = call->arguments[0].tensors, *to = call->arguments[3].tensors;
+    const struct padding padding = read_all(&call->arguments[1]);
+    const enum edge edge = (enum edge)call->arguments[2].integer;
+    const size_t count = sim_slices_extent(from, 0, from->rank);
+    double *values, *sums;
+    SIM_TRY(sim_lists_load(lists, &call->arguments[0], &values));
+    SIM_TRY(sim_lists_take(lists, sim_slices_extent(to, 0, to->rank), &sums));
+    for (size_t i = 0; i < count; i++) {
+        size_t rest = i, place = 0, step = 1;
+        for (uint32_t k = from->rank; k-- != 0; step *= (size_t)to->dims[k]) {
+            const int64_t index = (int64_t)(rest % (size_t)from->dims[k]);
+            rest /= (size_t)from->dims[k];
+            place += step * (size_t)source_of(edge, index, to->dims[k], padding.pd_before[k], padding.pd_after[k]);
+        }
+        sums[place] += values[i];
+    }
+    sim_lists_store(&call->arguments[3], sums);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind around_gradient_kind = {run_around_gradient};
+static const struct sim_kernel around_gradient_kernel = {plan_around_gradient, sim_lists_run,
+                                                         (void *)&around_gradient_kind, false};
+
+struct sim_row sim_op_pad_edges_grad_row =
+    SIM_ROW("PadV3Grad", SIM_TASK_VECTOR, around_parameters, &around_gradient_kernel);

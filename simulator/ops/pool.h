@@ -18,7 +18,8 @@ struct sim_pooling {
     uint8_t po_sizes;      /* adaptive pools: the number of windows, which is that of po_pooled if there is none */
     uint8_t po_indices;
     uint8_t po_gradient;   /* of self */
-    bool po_masks;         /* the indices are a mask */
+    bool po_masks;         /* the indices are a mask, */
+    bool po_words;         /* of words of 16 bits instead of blocks of 32 bytes */
     bool po_fills;         /* no dimension may be 0; otherwise the first one of a batch may */
 };
 

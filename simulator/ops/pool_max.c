@@ -2,10 +2,11 @@
  * AdaptiveMaxPool2d, AdaptiveMaxPool3d and their backward forms. Padding is never the maximum; among equal elements the
  * first is chosen, but a NaN is chosen before all others, and the last one among several.
  *
- * An index is that of an element in its image. A mask has a line of bits per element of the window, in row-major order;
- * bit t of a line, the least significant bit of a byte first, is 1 if the element is the one that window t chose. The
- * documents leave the mask undefined: only the backward form reads it. */
+ * An index is that of an element in its image. A mask has a line of bits per element of the window, in row-major
+ * order; bit t of a line, the least significant bit of a byte or word first, is 1 if the element is the one that
+ * window t chose. The documents leave the mask undefined: only the backward form reads it. */
 #include "pool.h"
+#include "tables.h"
 
 #include "base/fail.h"
 #include <math.h>
@@ -15,15 +16,17 @@ struct maxima {
     double *ma_pooled;
     const struct sim_planes *ma_indices; /* NULL: the operator has none */
     bool ma_masks;
+    int64_t ma_bits;    /* of an element of the mask */
+    const struct sim_planes *ma_gradient; /* of self, to which the maxima add ma_pooled; NULL: the maxima are stored */
     int64_t ma_windows; /* per image */
     int64_t ma_across;  /* elements of a window's row */
 };
 
-/* The place of a window's bit: the byte in the mask, for the element of the window. */
-static double *byte_of(const struct maxima *maxima, int64_t image, int64_t window, int64_t element)
+/* The place of a window's bit: the byte or word in the mask, for the element of the window. */
+static double *bits_of(const struct maxima *maxima, int64_t image, int64_t window, int64_t element)
 {
     const struct sim_planes *mask = maxima->ma_indices;
-    return mask->pl_values + image * mask->pl_size + element * mask->pl_dims[2] + window / 8;
+    return mask->pl_values + image * mask->pl_size + element * mask->pl_dims[2] + window / maxima->ma_bits;
 }
 
 static int64_t element_of(const struct maxima *maxima, const struct sim_pooling_cells *cells, int64_t h, int64_t w)
@@ -52,9 +55,15 @@ static aclError find(void *context, int64_t image, int64_t pooled, const struct 
                     at[0] = d, at[1] = h, at[2] = w;
                 }
             }
+    if (maxima->ma_gradient != NULL) {
+        double *gradient = maxima->ma_gradient->pl_values + image * self->pl_size;
+        gradient[(at[0] * dims[1] + at[1]) * dims[2] + at[2]] += maxima->ma_pooled[pooled];
+        return ACL_SUCCESS;
+    }
     maxima->ma_pooled[pooled] = best;
     if (maxima->ma_masks)
-        *byte_of(maxima, image, window, element_of(maxima, cells, at[1], at[2])) += (double)(1 << window % 8);
+        *bits_of(maxima, image, window, element_of(maxima, cells, at[1], at[2])) +=
+            (double)(1 << window % maxima->ma_bits);
     else if (maxima->ma_indices != NULL)
         maxima->ma_indices->pl_values[pooled] = (double)((at[0] * dims[1] + at[1]) * dims[2] + at[2]);
     return ACL_SUCCESS;
@@ -63,6 +72,7 @@ static aclError find(void *context, int64_t image, int64_t pooled, const struct 
 static struct maxima maxima_of(const struct sim_pooling *pool, const struct sim_pooling_windows *windows)
 {
     return (struct maxima){.ma_masks = pool->po_masks,
+                           .ma_bits = pool->po_words ? 16 : 8,
                            .ma_windows = windows[0].wn_count * windows[1].wn_count * windows[2].wn_count,
                            .ma_across = windows[2].wn_kernel};
 }
@@ -77,7 +87,7 @@ static aclError compute_maxima(const aclsimCall *call, struct sim_planes *planes
     maxima.ma_pooled = planes[1].pl_values;
     maxima.ma_indices = pool->po_indices != 0 ? &planes[2] : NULL;
     SIM_TRY(sim_pooling_each(windows, planes[0].pl_count, find, &maxima));
-    if (pool->po_masks)
+    if (pool->po_masks && !pool->po_words)
         for (int64_t i = 0; i < planes[2].pl_count * planes[2].pl_size; i++)
             planes[2].pl_values[i] -= planes[2].pl_values[i] > INT8_MAX ? 256 : 0; /* a byte is stored as int8 */
     return ACL_SUCCESS;
@@ -97,8 +107,8 @@ static aclError spread_by_mask(void *context, int64_t image, int64_t pooled, con
     const int64_t window = pooled % maxima->ma_windows, across = maxima->ma_self->pl_dims[2];
     for (int64_t h = cells[1].wc_first; h < cells[1].wc_end; h++)
         for (int64_t w = cells[2].wc_first; w < cells[2].wc_end; w++) {
-            unsigned byte = (unsigned)(int)*byte_of(maxima, image, window, element_of(maxima, cells, h, w));
-            if ((byte >> window % 8 & 1) != 0) {
+            unsigned bits = (unsigned)(int)*bits_of(maxima, image, window, element_of(maxima, cells, h, w));
+            if ((bits >> window % maxima->ma_bits & 1) != 0) {
                 maxima->ma_self->pl_values[image * maxima->ma_self->pl_size + h * across + w] +=
                     maxima->ma_pooled[pooled];
                 return ACL_SUCCESS;
@@ -164,3 +174,55 @@ SIM_POOLING(AdaptiveMaxPool2dBackward, run_gradient, .po_types = SIM_TYPES_SINGL
             .po_directions = 2, .po_self = 1, .po_indices = 2, .po_gradient = 3)
 SIM_POOLING(AdaptiveMaxPool3dBackward, run_gradient, .po_types = SIM_TYPES_SINGLE,
             .po_index_types = SIM_TYPE(ACL_INT32), .po_directions = 3, .po_self = 1, .po_indices = 2, .po_gradient = 3)
+
+/* ---- single operators ---- */
+
+/* The gradient without indices: grads, orig_x, ..., y. */
+static aclError compute_found(const aclsimCall *call, struct sim_planes *planes)
+{
+    struct sim_pooling_windows windows[SIM_DIRECTIONS];
+    SIM_TRY(sim_pooling_check(call, windows));
+    struct maxima maxima = maxima_of(call->userData, windows);
+    maxima.ma_self = &planes[1];
+    maxima.ma_pooled = planes[0].pl_values;
+    maxima.ma_gradient = &planes[2];
+    return sim_pooling_each(windows, planes[1].pl_count, find, &maxima);
+}
+
+static aclError run_found(const aclsimCall *call)
+{
+    const struct sim_pooling *pool = call->userData;
+    return sim_planes_run(call, pool->po_directions, compute_found);
+}
+
+#define WINDOWS                                                                                                        \
+    {"ksize", ACLSIM_INTEGERS, 0, false}, {"strides", ACLSIM_INTEGERS, 0, false}, {"pads", ACLSIM_INTEGERS, 0, false}, \
+        {"dilation", ACLSIM_INTEGERS, 0, false}, {"ceil_mode", ACLSIM_INTEGER, 0, false}
+#define MASKED .po_types = SIM_TYPES_SINGLE, .po_index_types = SIM_TYPE(ACL_UINT16), .po_masks = true, .po_words = true
+#define SINGLE(place, type, run, parameters, ...)                                                                      \
+    static const struct sim_pooling pool_##place = {__VA_ARGS__};                                                      \
+    static const struct sim_kernel kernel_##place = {sim_pooling_plan, run, (void *)&pool_##place, false};             \
+    struct sim_row sim_op_##place##_row = SIM_ROW(type, SIM_TASK_VECTOR, parameters, &kernel_##place);
+
+static const struct sim_parameter mask_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, WINDOWS, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    {"argmax", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+static const struct sim_parameter mask_grad_parameters[] = {
+    {"grad", ACLSIM_TENSOR, ACLSIM_IN, false}, {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"argmax", ACLSIM_TENSOR, ACLSIM_IN, false}, WINDOWS, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+static const struct sim_parameter deep_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, WINDOWS, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+static const struct sim_parameter deep_grad_parameters[] = {
+    {"grads", ACLSIM_TENSOR, ACLSIM_IN, false}, {"orig_x", ACLSIM_TENSOR, ACLSIM_IN, false}, WINDOWS,
+    {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+SINGLE(max_pool_mask, "MaxPoolWithArgmaxV1", run_maxima, mask_parameters, MASKED, .po_directions = 2, .po_kernel = 1,
+       .po_stride = 2, .po_padding = 3, .po_dilation = 4, .po_ceil = 5, .po_pooled = 6, .po_indices = 7)
+SINGLE(max_pool_mask_grad, "MaxPoolGradWithArgmaxV1", run_gradient, mask_grad_parameters, MASKED, .po_directions = 2,
+       .po_self = 1, .po_indices = 2, .po_kernel = 3, .po_stride = 4, .po_padding = 5, .po_dilation = 6, .po_ceil = 7,
+       .po_gradient = 8)
+SINGLE(max_pool_3d, "MaxPool3D", run_maxima, deep_parameters, .po_types = SIM_TYPES_SINGLE, .po_directions = 3,
+       .po_kernel = 1, .po_stride = 2, .po_padding = 3, .po_dilation = 4, .po_ceil = 5, .po_pooled = 6)
+SINGLE(max_pool_3d_grad, "MaxPool3DGrad", run_found, deep_grad_parameters, .po_types = SIM_TYPES_SINGLE,
+       .po_directions = 3, .po_self = 1, .po_kernel = 2, .po_stride = 3, .po_padding = 4, .po_dilation = 5,
+       .po_ceil = 6, .po_gradient = 7)

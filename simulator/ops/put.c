@@ -1,10 +1,12 @@
 /* Operators that count the elements of a tensor in the order of its indices: Take (self, index, out), InplacePut
- * (selfRef, index, source, accumulate) and InplaceMaskedScatter (selfRef, mask, source). */
+ * (selfRef, index, source, accumulate), InplaceMaskedScatter (selfRef, mask, source) and the single operator
+ * MaskedScatter. */
 #include "base/fail.h"
 #include "indices.h"
 #include "operator/row.h"
 #include "pointwise.h"
 #include "require.h"
+#include "tables.h"
 #include "update.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -129,6 +131,29 @@ static aclError run_masked(const aclsimCall *call)
     sim_fail_reason(text);
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
+
+/* ---- the single operator MaskedScatter: y, mask, updates, x ---- */
+
+static aclnnStatus plan_scatter(const aclsimCall *call, uint64_t *workspace_size)
+{
+    SIM_TRY(sim_require_like(&call->arguments[3], &call->arguments[0]));
+    return plan_masked(call, workspace_size);
+}
+
+static aclError run_scatter(const aclsimCall *call)
+{
+    sim_walk_copy(call->arguments[0].tensors, call->arguments[3].tensors);
+    return run_masked(call);
+}
+
+static const struct sim_kernel scatter_kernel = {plan_scatter, run_scatter, NULL, false};
+static const struct sim_parameter scatter_parameters[] = {{"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+                                                          {"mask", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                          {"updates", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                          {"x", ACLSIM_TENSOR, ACLSIM_IN, false}};
+
+struct sim_row sim_op_masked_scatter_row =
+    SIM_ROW("MaskedScatter", SIM_TASK_VECTOR, scatter_parameters, &scatter_kernel);
 
 const struct sim_kernel sim_kernel_aclnnTake = {plan_take, run_take, NULL, false},
                         sim_kernel_aclnnInplacePut = {plan_put, run_put, NULL, false},

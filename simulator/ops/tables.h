@@ -60,5 +60,23 @@ extern struct sim_row sim_op_gru_grad_row;    /* x, weight_input, weight_hidden,
 extern struct sim_row sim_op_iou_row;         /* ops/boxes.c: bboxes, gtboxes, mode, eps, aligned, overlap */
 extern struct sim_row sim_op_box_encode_row;  /* anchor_box, ground_truth_box, means, stds, delats */
 extern struct sim_row sim_op_box_decode_row;  /* rois, deltas, means, stds, max_shape, wh_ratio_clip, bboxes */
+extern struct sim_row sim_op_pad_edges_grad_row; /* ops/pad.c: x, pads, mode, y */
+extern struct sim_row sim_op_max_pool_mask_row; /* ops/pool_max.c: x, ksize, strides, pads, dilation, ceil_mode, y,
+                                                   argmax */
+extern struct sim_row sim_op_max_pool_mask_grad_row; /* grad, x, argmax, ksize, strides, pads, dilation, ceil_mode, y */
+extern struct sim_row sim_op_max_pool_3d_row; /* x, ksize, strides, pads, dilation, ceil_mode, y */
+extern struct sim_row sim_op_max_pool_3d_grad_row; /* grads, orig_x, ksize, strides, pads, dilation, ceil_mode, y */
+extern struct sim_row sim_op_bn_reduce_row;   /* ops/batch_norm_parts.c has these five and their arguments */
+extern struct sim_row sim_op_bn_update_row;
+extern struct sim_row sim_op_bn_update_grad_row;
+extern struct sim_row sim_op_bn_reduce_grad_row;
+extern struct sim_row sim_op_bn_infer_grad_row;
+extern struct sim_row sim_op_renorm_row;      /* ops/norm_of.c: x, p, dim, maxnorm, y */
+extern struct sim_row sim_op_masked_scatter_row; /* ops/put.c: y, mask, updates, x */
+extern struct sim_row sim_op_scatter_nd_add_row; /* ops/nd.c: var, indices, updates, y */
+extern struct sim_row sim_op_nonzero_row;     /* ops/nonzero.c: x, y */
+extern struct sim_row sim_op_bincount_row;    /* ops/histogram.c: array, weights, size, bins */
+extern struct sim_row sim_op_multilabel_loss_row; /* ops/multilabel_loss.c: x, target, reduction, y, is_target */
+extern struct sim_row sim_op_cdist_row;       /* ops/distances.c: x1, x2, p, y */
 
 #endif

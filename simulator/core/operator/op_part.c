@@ -321,15 +321,17 @@ bool sim_op_part_pads_edges(const struct sim_op_request *request)
     return strcmp(sim_op_text(request, "mode", "constant"), "constant") != 0;
 }
 
-/* The modes other than constant, in the order of enum edge (ops/pad.c). */
+/* The modes other than constant, in the order of enum edge (ops/pad.c), and that of MirrorPad. */
 aclError sim_op_part_pad_mode(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    static const char *const modes[] = {"reflect", "edge", "circular"};
+    static const char *const modes[] = {"reflect", "edge", "circular", "REFLECT"};
     const char *mode = sim_op_text(request, "mode", "constant");
     *count = 1;
-    for (*numbers = 0; *numbers < 3; ++*numbers)
-        if (strcmp(mode, modes[*numbers]) == 0)
+    for (int64_t i = 0; i < 4; i++)
+        if (strcmp(mode, modes[i]) == 0) {
+            *numbers = i % 3;
             return ACL_SUCCESS;
+        }
     return sim_refuse(ACL_ERROR_OP_ATTR_NOT_MATCH,
                       "attribute mode of %s is \"%s\", expected constant, reflect, edge or circular", request->rq_type,
                       mode);

@@ -12,11 +12,14 @@
 #define VIEW {.so_kind = SIM_FROM_VIEW}
 #define VIEW_AS(place, derive) {.so_kind = SIM_FROM_VIEW, .so_place = (place), .so_derive = (derive)}
 #define DERIVED(derive) {.so_kind = SIM_FROM_DERIVED, .so_derive = (derive)}
+#define LIKE(place) {.so_kind = SIM_FROM_LIKE, .so_place = (place)}
+#define MASK(count, bits) {.so_kind = SIM_FROM_MASK, .so_place = (count), .so_number = (bits)}
 #define STRIDES_OF(place, first) {.so_kind = SIM_FROM_STRIDES, .so_place = (place), .so_number = (first)}
 #define STRIDES_UPDATED(place, first) {.so_kind = SIM_FROM_UPDATED_STRIDES, .so_place = (place), .so_number = (first)}
 #define INDICES(mask, first) {.so_kind = SIM_FROM_INDICES, .so_place = (first), .so_number = (mask)}
 #define Y {.so_kind = SIM_FROM_OUTPUT}
 #define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
+#define Y_AS(derive) {.so_kind = SIM_FROM_OUTPUT, .so_derive = (derive)}
 #define OUTPUTS {.so_kind = SIM_FROM_OUTPUTS}
 #define OUTPUTS_RAISED {.so_kind = SIM_FROM_OUTPUTS_RAISED}
 #define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}

@@ -260,7 +260,7 @@ static const struct sim_op_type types[] = {
     PRODUCT_AND_BIAS("MatMul", "transpose_x1", "transpose_x2", NOTHING),
     PRODUCT("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
     PRODUCT_AND_BIAS("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
-    PRODUCT("BatchMatMul", "adj_x1", "adj_x2", NOTHING),
+    PRODUCT("BatchMatMul", "adj_x1", "adj_x2", FIXED("bias", 0)),
     PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2", FIXED("offset_x", 0)),
     {"BatchMatMulV2", 3, NULL, SIM_SHAPE_PRODUCT,
      .ty_sources = {X(2), TURNED(0, "adj_x1"), TURNED(1, "adj_x2"), NUMBER(1), NUMBER(1), Y, MATH,
@@ -349,7 +349,8 @@ const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request,
         size_t pa_count;
     } parts[] = {{types, sizeof types / sizeof *types},
                  {sim_op_net_types, sim_op_net_count},
-                 {sim_op_train_types, sim_op_train_count}};
+                 {sim_op_train_types, sim_op_train_count},
+                 {sim_op_image_types, sim_op_image_count}};
     *known = false;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < parts[part].pa_count; i++) {

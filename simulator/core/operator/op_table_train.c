@@ -15,6 +15,8 @@
 /* predict, label, dout, and what the loss has beside them */
 #define LOSS_GRADIENT(name, inputs, row, ...)                                                                          \
     {name, inputs, row, SIM_SHAPE_FIRST, .ty_sources = {X(2), X(0), X(1), __VA_ARGS__, ANY("reduction")}}
+/* A program gives the shape of the output. */
+#define UNKNOWN SIM_SHAPE_DERIVED, .ty_dims = sim_op_train_unknown_dims
 #define REDUCTION_KIND DERIVED(sim_op_train_reduction)
 #define LOG_OF_SUM(base, fits)                                                                                         \
     {"LogAddExp", 2, base, SIM_SHAPE_BROADCAST,                                                                        \
@@ -51,6 +53,12 @@ static bool has_no_root(const struct sim_op_request *request)
 {
     double order = number_of(request, "p", 2);
     return order == 0 || order == 1 || order > INT32_MAX || order <= INT32_MIN;
+}
+
+/* The repeats of RepeatInterleave are one number. */
+static bool repeats_alike(const struct sim_op_request *request)
+{
+    return request->rq_tensors[1].ot_rank == 0;
 }
 
 static bool is_transposed(const struct sim_op_request *request)
@@ -188,8 +196,7 @@ const struct sim_op_type sim_op_train_types[] = {
      .ty_sources = {X(0), INVERSE_OF("p", 2), NUMBER(1), NUMBER(0), Y, FIXED("epsilon", 0)}, .ty_own = SIM_OWN_POWER},
     {"NonZero", 1, "aclnnNonzeroV2", SIM_SHAPE_DERIVED, .ty_sources = {X(0), Y, ANY("transpose"), ANY("dtype")},
      .ty_dims = sim_op_train_unknown_dims, .ty_fits = is_transposed},
-    {"NonZero", 1, "aclnnNonzero", SIM_SHAPE_DERIVED, .ty_sources = {X(0), Y, ANY("transpose"), ANY("dtype")},
-     .ty_dims = sim_op_train_unknown_dims},
+    {"NonZero", 1, NULL, UNKNOWN, .ty_sources = {X(0), Y, ANY("transpose"), ANY("dtype")}, .ty_own = SIM_OWN_NONZERO},
     {"Round", 1, "aclnnRoundDecimals", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("decimals", 0), Y},
      .ty_fits = rounds_places},
     {"Round", 1, "aclnnRound", SIM_SHAPE_FIRST, .ty_sources = {X(0), Y, ANY("decimals")}},
@@ -197,6 +204,45 @@ const struct sim_op_type sim_op_train_types[] = {
     {"ShuffleChannel", 1, "aclnnChannelShuffle", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("group", 1), Y}},
     {"LinSpace", 3, "aclnnLinspace", SIM_SHAPE_DERIVED, .ty_sources = {NUMBERS(0), NUMBERS(1), NUMBERS(2), Y},
      .ty_dims = sim_op_train_line_dims},
+    {"RepeatInterleave", 2, "aclnnRepeatInterleaveIntWithDim", UNKNOWN,
+     .ty_sources = {X(0), NUMBERS(1), NEEDED("axis"), DERIVED(sim_op_train_repeated), Y}, .ty_fits = repeats_alike},
+    {"RepeatInterleave", 2, "aclnnRepeatInterleaveWithDim", UNKNOWN,
+     .ty_sources = {X(0), X(1), NEEDED("axis"), DERIVED(sim_op_train_repeated), Y}},
+    {"MaskedScatter", 3, NULL, SIM_SHAPE_FIRST, .ty_sources = {Y, X(1), X(2), X(0)}, .ty_own = SIM_OWN_MASKED_SCATTER},
+    {"ScatterNdAdd", 3, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), X(1), X(2), Y, ANY("use_locking")},
+     .ty_own = SIM_OWN_SCATTER_ND_ADD},
+    {"Renorm", 1, NULL, UNKNOWN, .ty_sources = {X(0), NEEDED("p"), NEEDED("dim"), NEEDED("maxnorm"), Y},
+     .ty_own = SIM_OWN_RENORM},
+    {"SearchSorted", 2, "aclnnSearchSorted", UNKNOWN,
+     .ty_sources = {X(0), X(1), DERIVED(sim_op_train_is_narrow), OPTIONAL("right", 0), ABSENT, Y, ANY("dtype")}},
+    {"UniqueWithCountsAndSorting", 1, "aclnnUnique2", UNKNOWN,
+     .ty_sources = {X(0), OPTIONAL("sorted", 1), OPTIONAL("return_inverse", 0), OPTIONAL("return_counts", 0), OUTPUT(0),
+                    OUTPUT(1), OUTPUT(2)},
+     .ty_outputs = 3},
+    {"UniqueConsecutive", 1, "aclnnUniqueConsecutive", UNKNOWN,
+     .ty_sources = {X(0), OPTIONAL("return_idx", 0), OPTIONAL("return_counts", 0), OPTIONAL("axis", 1000), OUTPUT(0),
+                    OUTPUT(1), OUTPUT(2)},
+     .ty_outputs = 3},
+    {"Bincount", 3, NULL, UNKNOWN, .ty_sources = {X(0), X(2), NUMBERS(1), Y}, .ty_own = SIM_OWN_BINCOUNT},
+    {"Histogram", 1, "aclnnHistc", UNKNOWN,
+     .ty_sources = {X(0), OPTIONAL("bins", 100), OPTIONAL("min", 0), OPTIONAL("max", 0), Y}},
+    {"EmbeddingBag", 3, "aclnnEmbeddingBag", UNKNOWN,
+     .ty_sources = {X(0), X(1), X(2), OPTIONAL("scale_grad_by_freq", 0), DERIVED(sim_op_train_bag),
+                    OPTIONAL("sparse", 0), MAYBE(3), OPTIONAL("include_last_offset", 0), OPTIONAL("padding_idx", -1),
+                    OUTPUT(0), OUTPUT(1), OUTPUT(2), OUTPUT(3), ANY("mode")},
+     .ty_outputs = 4, .ty_most_inputs = 4},
+    {"LogSpaceD", 1, "aclnnLogSpace", SIM_SHAPE_FIRST,
+     .ty_sources = {NEEDED("start"), NEEDED("end"), NEEDED("steps"), OPTIONAL("base", 10), Y, ANY("dtype")}},
+    {"Cdist", 2, NULL, UNKNOWN, .ty_sources = {X(0), X(1), OPTIONAL("p", 2), Y}, .ty_own = SIM_OWN_CDIST},
+    {"Pdist", 1, "aclnnPdist", UNKNOWN, .ty_sources = {X(0), OPTIONAL("p", 2), Y}},
+    {"Qr", 1, "aclnnQr", UNKNOWN, .ty_sources = {X(0), DERIVED(sim_op_train_reduced), OUTPUT(0), OUTPUT(1),
+                                                 ANY("full_matrices")}, .ty_outputs = 2},
+    {"Svd", 1, "aclnnSvd", UNKNOWN,
+     .ty_sources = {X(0), OPTIONAL("full_matrices", 0), OPTIONAL("compute_uv", 1), OUTPUT(0), OUTPUT(1), OUTPUT(2)},
+     .ty_outputs = 3},
+    {"MultilabelMarginLoss", 2, NULL, UNKNOWN,
+     .ty_sources = {X(0), X(1), REDUCTION_KIND, OUTPUT(0), OUTPUT(1), ANY("reduction")},
+     .ty_own = SIM_OWN_MULTILABEL_LOSS, .ty_outputs = 2},
     {"Eye", 0, "aclnnEye", SIM_SHAPE_DERIVED,
      .ty_sources = {NEEDED("num_rows"), DERIVED(sim_op_train_columns), Y, ANY("num_columns"), ANY("dtype"),
                     ANY("batch_shape")},

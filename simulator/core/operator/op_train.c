@@ -9,9 +9,8 @@ static aclError one_number(int64_t value, int64_t *numbers, uint32_t *count)
     return ACL_SUCCESS;
 }
 
-/* Finds the place of an attribute's text among words. */
-static aclError find_word(const struct sim_op_request *request, const char *name, const char *missing,
-                          const char *const *words, size_t length, int64_t *place)
+aclError sim_op_word(const struct sim_op_request *request, const char *name, const char *missing,
+                     const char *const *words, size_t length, int64_t *place)
 {
     const char *given = sim_op_text(request, name, missing);
     for (size_t i = 0; i < length; i++)
@@ -29,7 +28,7 @@ aclError sim_op_train_reduction(const struct sim_op_request *request, int64_t *n
 {
     static const char *const words[] = {"none", "mean", "sum", "batchmean"};
     *count = 1;
-    return find_word(request, "reduction", "mean", words, sizeof words / sizeof *words, numbers);
+    return sim_op_word(request, "reduction", "mean", words, sizeof words / sizeof *words, numbers);
 }
 
 /* The first `kept` dimensions of x without a reduction, else none. */
@@ -147,7 +146,38 @@ aclError sim_op_train_scatter(const struct sim_op_request *request, int64_t *num
 {
     static const char *const words[] = {"none", "add", "mul"};
     *count = 1;
-    return find_word(request, "reduction", "none", words, sizeof words / sizeof *words, numbers);
+    return sim_op_word(request, "reduction", "none", words, sizeof words / sizeof *words, numbers);
+}
+
+/* RepeatInterleave(x, repeats; axis): the size of the result. */
+aclError sim_op_train_repeated(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *y = sim_op_output(request, 0);
+    int64_t axis;
+    SIM_TRY(sim_op_find_integer(request, "axis", 0, &axis));
+    axis += axis < 0 ? y->ot_rank : 0;
+    SIM_ARGUMENT(axis >= 0 && axis < y->ot_rank, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute axis of %s is not a dimension of y, which has %u", request->rq_type, y->ot_rank);
+    return one_number(y->ot_dims[axis], numbers, count);
+}
+
+/* SearchSorted(sorted_sequence, values; dtype): indices of 32 bits. */
+aclError sim_op_train_is_narrow(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    return one_number(sim_op_output(request, 0)->ot_type == ACL_INT32, numbers, count);
+}
+
+aclError sim_op_train_bag(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const char *const words[] = {"sum", "mean", "max"};
+    *count = 1;
+    return sim_op_word(request, "mode", "mean", words, sizeof words / sizeof *words, numbers);
+}
+
+/* Qr(x; full_matrices = false) */
+aclError sim_op_train_reduced(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    return one_number(!sim_op_is_set(request, "full_matrices"), numbers, count);
 }
 
 /* ReduceStdV2Update(x, mean; dim, if_std = false, unbiased = true, keepdim = false, correction = 1): both say by how

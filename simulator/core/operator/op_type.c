@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/config.h"
 #include "base/type.h"
+#include <limits.h>
 #include <stdlib.h>
 
 /* ---- arguments ---- */
@@ -113,6 +114,21 @@ static aclError make_strided(const struct sim_op_request *request, uint32_t plac
                                         .pt_rank = counts[0], .pt_storage_rank = 1, .pt_type = tensor->ot_type,
                                         .pt_format = tensor->ot_format, .pt_offset = numbers[2][0],
                                         .pt_data = tensor->ot_data};
+    *made = sim_tensor_create(&pattern);
+    return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+
+/* Makes a tensor of which a kernel needs only the shape, that of the output: one element of an input, repeated. */
+static aclError make_like(const struct sim_op_request *request, uint32_t place, const aclTensor **made)
+{
+    static const int64_t strides[SIM_OP_RANK] = {0}, elements = 1;
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place], *shape = sim_op_output(request, 0);
+    SIM_ARGUMENT(!shape->ot_open && tensor->ot_bytes != 0, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
+                 "outputs[0] of %s has a dimension that is not known, or inputs[%u] has no elements, expected numbers "
+                 "of 0 or more, and elements", request->rq_type, place);
+    const struct sim_pattern pattern = {.pt_dims = shape->ot_dims, .pt_strides = strides, .pt_storage = &elements,
+                                        .pt_rank = shape->ot_rank, .pt_storage_rank = 1, .pt_type = tensor->ot_type,
+                                        .pt_format = tensor->ot_format, .pt_data = tensor->ot_data};
     *made = sim_tensor_create(&pattern);
     return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
 }
@@ -256,16 +272,26 @@ static aclError check_type(const struct sim_op_request *request, const struct si
     return ACL_SUCCESS;
 }
 
-static aclError make_view(const struct sim_op_request *request, const struct sim_source *source,
+/* `place` counts inputs, then outputs. */
+static aclError make_view(const struct sim_op_request *request, const struct sim_source *source, uint32_t place,
                           const aclTensor **made)
 {
     struct sim_op_tensor shape = {0};
     int64_t numbers[SIM_DIMS_MAX];
     if (source->so_derive == NULL)
-        return make_shaped(request, source->so_place, sim_op_output(request, 0), false, made);
+        return make_shaped(request, place, sim_op_output(request, 0), false, made);
     SIM_TRY(source->so_derive(request, numbers, &shape.ot_rank)); /* at most SIM_OP_RANK */
     memcpy(shape.ot_dims, numbers, shape.ot_rank * sizeof *numbers);
-    return make_shaped(request, source->so_place, &shape, false, made);
+    return make_shaped(request, place, &shape, false, made);
+}
+
+/* Makes booleans from the bits of a number. */
+static aclError make_mask(const struct sim_source *source, union sim_value *value)
+{
+    bool values[CHAR_BIT] = {false};
+    for (uint32_t i = 0; i < source->so_place; i++)
+        values[i] = ((unsigned)source->so_number >> i & 1) != 0;
+    return keep(value, sim_tensor_array_create(SIM_ARRAY_BOOLS, values, source->so_place));
 }
 
 static aclError set_argument(const struct binder *binder, const struct sim_source *source, size_t index)
@@ -286,8 +312,15 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
         SIM_TRY(make_tensor(request, place, false, &tensor));
         return keep(value, tensor);
     case SIM_FROM_OUTPUT:
-        SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
+        place += request->rq_input_count;
+        SIM_TRY(source->so_derive != NULL ? make_view(request, source, place, &tensor)
+                                          : make_tensor(request, place, false, &tensor));
         return keep(value, tensor);
+    case SIM_FROM_LIKE:
+        SIM_TRY(make_like(request, place, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_MASK:
+        return make_mask(source, value);
     case SIM_FROM_STRIDES:
         SIM_TRY(make_strided(request, place, (uint32_t)source->so_number, &tensor));
         return keep(value, tensor);
@@ -308,7 +341,7 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
         return make_list(request, request->rq_input_count, request->rq_input_count + request->rq_output_count,
                          source->so_kind == SIM_FROM_OUTPUTS_RAISED, value);
     case SIM_FROM_VIEW:
-        SIM_TRY(make_view(request, source, &tensor));
+        SIM_TRY(make_view(request, source, place, &tensor));
         return keep(value, tensor);
     case SIM_FROM_TYPE:
         value->va_integer = sim_op_output(request, 0)->ot_type;

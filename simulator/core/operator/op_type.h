@@ -11,10 +11,11 @@ enum sim_source_kind {
     SIM_FROM_INPUTS,    /* inputs from so_place on, without the last so_number, as a list */
     SIM_FROM_RAISED,    /* all inputs as a list, each with one more dimension of 1 at attribute axis */
     SIM_FROM_VIEW,      /* an input viewed with the dimensions of so_derive, or (NULL) with those of the output */
+    SIM_FROM_LIKE,      /* an element of an input, repeated in the shape of the output, where only the shape counts */
     SIM_FROM_STRIDES,        /* an input viewed with the size, strides and offset in the inputs from so_number on */
     SIM_FROM_UPDATED_STRIDES, /* the same view of the output, which lies where input so_place does: a part is changed */
     SIM_FROM_INDICES,   /* inputs from so_place on, each for a dimension whose number in constant so_number is 1 */
-    SIM_FROM_OUTPUT,
+    SIM_FROM_OUTPUT,    /* with so_derive: viewed with these dimensions */
     SIM_FROM_OUTPUTS,   /* all, as a list */
     SIM_FROM_OUTPUTS_RAISED,
     SIM_FROM_ATTRIBUTE,
@@ -23,6 +24,7 @@ enum sim_source_kind {
     SIM_FROM_MATH,      /* how the chip multiplies float32 */
     SIM_FROM_INVERSE,   /* 1 divided by an attribute */
     SIM_FROM_NUMBER,    /* so_number */
+    SIM_FROM_MASK,      /* so_place booleans, the bits of so_number */
     SIM_FROM_DERIVED,   /* the result of so_derive */
     SIM_SOURCE_FIXED,   /* no argument: an attribute, if named, that must be so_number if given */
     SIM_SOURCE_ANY,     /* no argument: an attribute that is ignored */
@@ -79,9 +81,9 @@ struct sim_op_type {
     uint32_t ty_most_inputs; /* not 0: the first ty_inputs are required, those from this place on must be omitted */
 };
 
-/* Parts of the table, in files of their own (op_table_net.c, op_table_train.c). */
-extern const struct sim_op_type sim_op_net_types[], sim_op_train_types[];
-extern const size_t sim_op_net_count, sim_op_train_count;
+/* Parts of the table, in files of their own (op_table_net.c, op_table_train.c, op_table_image.c). */
+extern const struct sim_op_type sim_op_net_types[], sim_op_train_types[], sim_op_image_types[];
+extern const size_t sim_op_net_count, sim_op_train_count, sim_op_image_count;
 
 /* The table's entry for a request. NULL with *known set if the type takes another number of inputs. */
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known);
@@ -188,7 +190,32 @@ aclError sim_op_train_unknown_dims(const struct sim_op_request *request, int64_t
 aclError sim_op_train_square_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_train_one(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_train_scatter(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_repeated(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_is_narrow(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_bag(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_train_reduced(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_train_correction(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+
+/* Images with their channels in the second dimension (op_image.c): lists with a number per direction; whether padding
+ * counts in an average; the dimensions of the output, and those of x behind the channels. */
+aclError sim_op_image_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_extra(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_output_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_extent(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* Views: x of Col2im and ResizeD, y of AffineGrid. Words as numbers: whether corners are aligned, modes of sampling. */
+aclError sim_op_image_columns(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_lines(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_grid_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_aligns(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_corners(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_interpolation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_border(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+bool sim_op_image_is_cubic(const struct sim_op_request *request);
+bool sim_op_image_is_linear(const struct sim_op_request *request);
 
 /* The tensor with one more dimension of 1, at attribute axis. */
 aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_tensor *tensor,
@@ -196,6 +223,9 @@ aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_
 
 /* The text of an attribute; `missing` if it is not given or not a text. */
 const char *sim_op_text(const struct sim_op_request *request, const char *name, const char *missing);
+/* Finds the place of such a text among words. Messages name the first three. */
+aclError sim_op_word(const struct sim_op_request *request, const char *name, const char *missing,
+                     const char *const *words, size_t length, int64_t *place);
 /* The integers of a required attribute. */
 aclError sim_op_integers(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count);
 
