@@ -13,20 +13,31 @@ enum { X, WEIGHT, GROUPS, Y, TURN_X, TURN_WEIGHT, TYPE, LIST_TYPE };
 #define SECOND_ARGUMENTS 8
 #define ROWS_ARE_SUMMED 2 /* the only value of groupType */
 
+static aclnnStatus check_flag(const aclsimArgument *flag, bool wanted)
+{
+    if ((flag->integer != 0) != wanted)
+        sim_report_number(flag->name, wanted);
+    SIM_ARGUMENT((flag->integer != 0) == wanted, ACLNN_ERR_PARAM_INVALID, "%s is %s, expected %s", flag->name,
+                 wanted ? "false" : "true", wanted ? "true" : "false");
+    return ACL_SUCCESS;
+}
+
 static aclnnStatus check_flags(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
-    SIM_ARGUMENT(given[TURN_X].integer != 0, ACLNN_ERR_PARAM_INVALID, "%s is false, expected true", given[TURN_X].name);
-    SIM_ARGUMENT(given[TURN_WEIGHT].integer == 0, ACLNN_ERR_PARAM_INVALID, "%s is true, expected false",
-                 given[TURN_WEIGHT].name);
+    SIM_TRY(check_flag(&given[TURN_X], true));
+    SIM_TRY(check_flag(&given[TURN_WEIGHT], false));
     if (given[TYPE].integer != ROWS_ARE_SUMMED)
         sim_report_number(given[TYPE].name, ROWS_ARE_SUMMED);
     SIM_ARGUMENT(given[TYPE].integer == ROWS_ARE_SUMMED, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %d",
                  given[TYPE].name, given[TYPE].integer, ROWS_ARE_SUMMED);
-    SIM_ARGUMENT(call->argumentCount < SECOND_ARGUMENTS || given[LIST_TYPE].integer == 0 ||
-                     given[LIST_TYPE].integer == 1,
-                 ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0 or 1", given[LIST_TYPE].name,
-                 given[LIST_TYPE].integer);
+    if (call->argumentCount < SECOND_ARGUMENTS)
+        return ACL_SUCCESS;
+    const int64_t kind = given[LIST_TYPE].integer;
+    if (kind != 0 && kind != 1)
+        sim_report_number(given[LIST_TYPE].name, 0);
+    SIM_ARGUMENT(kind == 0 || kind == 1, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0 or 1",
+                 given[LIST_TYPE].name, kind);
     return ACL_SUCCESS;
 }
 

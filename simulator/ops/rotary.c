@@ -168,6 +168,8 @@ static bool has_sections(const aclsimArgument *sections)
 static aclnnStatus check_sections(const aclsimArgument *sections, int64_t half)
 {
     int64_t rest = half;
+    if (sections->count != 0 && sections->count != SECTION_COUNT)
+        sim_report_count(sections->name, 0);
     SIM_ARGUMENT(sections->count == 0 || sections->count == SECTION_COUNT, ACLNN_ERR_PARAM_INVALID,
                  "%s has %" PRIu64 " numbers, expected 0 or %d", sections->name, sections->count, SECTION_COUNT);
     if (!has_sections(sections))
@@ -189,17 +191,24 @@ static aclnnStatus plan_cache(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *all = call->arguments, *positions = &all[POSITIONS], *cache = &all[CACHE];
     const aclsimArgument *sections = &all[SECTIONS];
     const int64_t size = all[HEAD_SIZE].integer;
+    const bool is_plain = call->argumentCount < SECOND_ARGUMENTS || all[CACHE_MODE].integer == 0;
     (void)workspace_size;
-    SIM_ARGUMENT(call->argumentCount < SECOND_ARGUMENTS || all[CACHE_MODE].integer == 0, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %" PRId64 ", expected 0", all[CACHE_MODE].name, all[CACHE_MODE].integer);
+    if (!is_plain)
+        sim_report_number(all[CACHE_MODE].name, 0);
+    SIM_ARGUMENT(is_plain, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0", all[CACHE_MODE].name,
+                 all[CACHE_MODE].integer);
     SIM_TRY(sim_require_type(positions, SIM_TYPE(ACL_INT64)));
     SIM_TRY(sim_require_rank(positions, 1, 2));
     SIM_TRY(sim_require_types(&all[QUERY_IN], cache, SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_rank(cache, 2, 2));
     const int64_t columns = cache->tensors->dims[1];
     const int64_t tokens = positions->tensors->dims[positions->tensors->rank - 1];
-    SIM_ARGUMENT(size > 0 && columns > 0 && columns % 2 == 0 && columns <= size && columns <= SIM_ROTARY_COLUMNS,
-                 ACLNN_ERR_PARAM_INVALID,
+    const bool fits = size > 0 && columns > 0 && columns % 2 == 0 && columns <= size && columns <= SIM_ROTARY_COLUMNS;
+    if (!fits && size < 2)
+        sim_report_number(all[HEAD_SIZE].name, 2);
+    else if (!fits)
+        sim_report_shape(cache->name, (const int64_t[]){cache->tensors->dims[0], 2}, 2);
+    SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
                  "dimension 1 of %s is %" PRId64 ", expected an even number up to headSize, %" PRId64 ", and %d",
                  cache->name, columns, size, SIM_ROTARY_COLUMNS);
     SIM_TRY(check_sections(sections, columns / 2));
@@ -212,7 +221,10 @@ static aclnnStatus plan_cache(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_require_types(&all[QUERY_IN], in, SIM_TYPES_SINGLE));
         SIM_TRY(sim_require_types(&all[QUERY_IN], out, SIM_TYPES_SINGLE));
         SIM_TRY(sim_require_rank(in, 2, 2));
-        SIM_ARGUMENT(in->tensors->dims[0] == tokens && in->tensors->dims[1] % size == 0, ACLNN_ERR_PARAM_INVALID,
+        const bool matches = in->tensors->dims[0] == tokens && in->tensors->dims[1] % size == 0;
+        if (!matches)
+            sim_report_shape(in->name, (const int64_t[]){tokens, size}, 2);
+        SIM_ARGUMENT(matches, ACLNN_ERR_PARAM_INVALID,
                      "%s has shape [%" PRId64 ", %" PRId64 "], expected [%" PRId64 ", a multiple of %" PRId64 "]",
                      in->name, in->tensors->dims[0], in->tensors->dims[1], tokens, size);
         SIM_TRY(sim_require_shape(out, in->tensors->dims, 2, in->name));
