@@ -34,7 +34,11 @@ def declared(*groups):
 
 
 COLLECTIVE = " ".join(declared("hccl", "hccl_res", "hcomm"))  # clients look for all names in both libraries
-FILES = {**LINKED, "hccl": COLLECTIVE, "hcomm": COLLECTIVE, "hccl_plf": " ".join(declared("hccn_rping"))}
+PLANS = " ".join(declared("nnopbase"))  # clients look for them in the library of operators
+FILES = {
+    **LINKED, "hccl": COLLECTIVE, "hcomm": COLLECTIVE, "hccl_plf": " ".join(declared("hccn_rping")), "nnopbase": PLANS,
+    "opapi": PLANS,
+}  # fmt: skip
 
 
 def test_the_names_are_those_that_programs_link():

@@ -109,7 +109,7 @@ ENGINE_MUTANTS = (
         "if (unflushed != 0) {",
         (WAIT,),
     ),
-    Mutant("submit without listing", "sim_engine_enqueue", "push = !stream->st_listed;", "", (ENGINE,)),
+    Mutant("submit without listing", "enqueue", "push = !stream->st_listed;", "", (ENGINE,)),
     Mutant(
         "resume without listing",
         "sim_engine_resume",
@@ -119,14 +119,14 @@ ENGINE_MUTANTS = (
     ),
     Mutant(
         "handle not re-checked by submit",
-        "sim_engine_enqueue",
+        "enqueue",
         "atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle",
         "true",
         (ENGINE,),
     ),
     Mutant(
         "tail stored before the task is filled",
-        "sim_engine_enqueue",
+        "enqueue",
         "task->ta_op = op;",
         "atomic_store_explicit(&stream->st_tail, tail + 1, memory_order_release); task->ta_op = op;",
         (STRESS,),
@@ -134,7 +134,7 @@ ENGINE_MUTANTS = (
     ),
     Mutant(
         "tail stored relaxed",
-        "sim_engine_enqueue",
+        "enqueue",
         "&stream->st_tail, ticket, memory_order_release",
         "&stream->st_tail, ticket, memory_order_relaxed",
         (STRESS,),
