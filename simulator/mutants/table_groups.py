@@ -452,7 +452,11 @@ GROUP_MUTANTS = (
         (PLANS,),
     ),
     Mutant(
-        "plan of another operator kept", "is_described", "strcmp(row->ro_op.op_name, own->re_name) != 0", "false", (PLANS,)
+        "plan of another operator kept",
+        "is_described",
+        "strcmp(row->ro_op.op_name, own->re_name) != 0",
+        "false",
+        (PLANS,),
     ),
     Mutant(
         "hit at the addresses of the plan",
