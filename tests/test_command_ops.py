@@ -119,7 +119,8 @@ SINGLE = ("bfloat16", "float16", "float32")
         ("QuantMatmul", ("int8",), ("bfloat16", "float16", "int8", "int32")),
         ("Eye", (), ("bfloat16", "bool", "float16", "float32", "int8", "int16", "int32", "int64", "uint8")),
         ("InplaceAcos", ("float16", "float32", "float64"), None),
-        ("RopeWithSinCosCache", ("int64",), ("bfloat16", "float32")),
+        ("RopeWithSinCosCacheV2", ("int64",), SINGLE),
+        ("GroupedMatmulAddV2", ("bfloat16", "float16"), ()),
         ("AdvanceStep", (), ()),
     ],
 )

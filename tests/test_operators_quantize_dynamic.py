@@ -57,6 +57,51 @@ def test_dynamic_quant(npu, data):
         agree(npu, offset, offsets)
 
 
+@pytest.mark.parametrize("version", [3, 4])
+@SETTINGS
+@given(data=st.data())
+def test_dynamic_quant_by_mode(npu, version, data):
+    draw, case = data.draw, Case(npu, data.draw)
+    case.kind, form = draw(st.sampled_from(["f2", "b2"])), draw(st.sampled_from(FORMS))
+    mode = draw(st.sampled_from(["pertoken", "pertensor", "perchannel"]))
+    shape = *draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)), draw(st.sampled_from([8, 16]))
+    x, values = case.take(shape)
+    by_channel, symmetric = mode == "perchannel", draw(st.booleans())
+    smooth, factors = case.take_or_none(shape[-2:-1] if by_channel else shape[-1:], values=positive)
+    values = values * (1 if factors is None else factors[:, None] if by_channel else factors)
+    numbers = {"pertoken": shape[:-1], "pertensor": (1,), "perchannel": (*shape[:-2], shape[-1])}[mode]
+    y, kind = any_out(case, shape, form)
+    (scale, _), (offset, _) = case.take(numbers, "f4"), case.take(numbers, "f4")
+    more = [0.0] if version == 4 else []
+    ret = npu.call(f"dynamic_quant_v{version}", x, smooth, 0, kind, symmetric, mode, *more, y, scale,
+                   0 if symmetric else offset)  # fmt: skip
+    assert ret == 0
+    rows = {"pertoken": values, "pertensor": values.reshape(1, -1), "perchannel": numpy.swapaxes(values, -1, -2)}[mode]
+    whole, scales, offsets = by_rows(rows, 127 if form == "i1" else 7, not symmetric)
+    whole = numpy.swapaxes(whole, -1, -2) if by_channel else whole.reshape(shape)
+    same_integers(npu, y, form, whole)
+    agree(npu, scale, scales)
+    if not symmetric:
+        agree(npu, offset, offsets)
+
+
+@pytest.mark.strict
+def test_refused_modes(npu):
+    x, y, scale = blank(npu, "f2", (2, 4)), blank(npu, "i1", (2, 4)), blank(npu, "f4", (2,))
+
+    def call(mode="pertoken", symmetric=True, most=0.0, index=0, scale=scale):
+        return npu.call("dynamic_quant_v4", x, 0, index, 2, symmetric, mode, most, y, scale, 0)
+
+    assert call() == 0
+    refused(call(mode="perrow"), INVALID, 'quantMode is "perrow", expected pertoken, pertensor or perchannel')
+    refused(call(symmetric=False), INVALID, "isSymmetrical is false, expected true without offsetOut")
+    refused(call(most=1.75), INVALID, "dstTypeMax is 1.75, expected 0 for integers")
+    index = blank(npu, "i4", (2,))
+    refused(call(mode="pertensor", index=index), INVALID, "groupIndexOptional is a tensor, expected NULL unless")
+    refused(call(mode="pertensor"), INVALID, "expected [1], one number")
+    refused(call(mode="perchannel"), INVALID, "expected [4], one number per channel")
+
+
 def test_rows_without_range_and_nan(npu):
     x = npu.tensor(numpy.array([[0, 0], [3, numpy.nan], [2, 2]], "f2"))
     y, scale, offset = blank(npu, "i1", (3, 2)), blank(npu, "f4", (3,)), blank(npu, "f4", (3,))

@@ -51,6 +51,21 @@ def _dynamic(a: Arguments, arrays: list[Any]) -> Specs:
     return [_integers(shape, a.get("dst_type", _INT8)), Spec(shape[:-1], FLOAT)]
 
 
+def _dynamic_by(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the integers, and the scales of rows, of channels or of the whole array."""
+    shape, mode = arrays[0].shape, a["quant_mode"]
+    scales = {"pertensor": (1,), "perchannel": (*shape[:-2], *shape[-1:])}.get(mode, shape[:-1])
+    return [_integers(shape, a["dst_type"]), Spec(scales, FLOAT)]
+
+
+def _grouped_gated(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the integers and the scales of SwiGlu of grouped products; an int32 element of a weight holds eight."""
+    rows = a["x"].shape[0]
+    weight = a["weight"][0] if isinstance(a["weight"], (list, tuple)) else a["weight"]
+    columns = weight.shape[-1] * (1 if weight.dtype == BYTE else 8)
+    return [Spec((rows, columns // 2), BYTE), Spec((rows,), FLOAT)]
+
+
 def _gated(a: Arguments, arrays: list[Any]) -> Specs:
     shape = arrays[0].shape
     return [Spec((*shape[:-1], shape[-1] // 2), BYTE), Spec(shape[:-1], FLOAT)]
@@ -77,6 +92,10 @@ def _fractions(a: Arguments, arrays: list[Any]) -> Specs:
 TABLE: dict[Rule, str] = {
     _quantized: "ascend_quant ascend_quant_v3 group_quant",
     _dynamic: "dynamic_quant dynamic_quant_v2",
+    _dynamic_by: "dynamic_quant_v3 dynamic_quant_v4",
+    _grouped_gated: """
+        grouped_matmul_swiglu_quant grouped_matmul_swiglu_quant_v2 grouped_matmul_swiglu_quant_weight_nz
+        grouped_matmul_swiglu_quant_weight_nz_v2""",
     _gated: "swi_glu_quant swi_glu_quant_v2 dequant_swiglu_quant dequant_swiglu_quant_v2",
     _fractions: "ascend_anti_quant",
     lambda a, arrays: [Spec(arrays[0].shape, _named(a["output_dtype"]))]: "dequant_bias",

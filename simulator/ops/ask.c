@@ -198,14 +198,11 @@ static size_t named(struct sim_row *row, const char *name)
 static aclDataType choose(const struct trial *trial, uint64_t types)
 {
     aclDataType type = trial->tr_type;
-    unsigned skipped = 0;
-    if (sim_element_is(type, types))
+    if (sim_element_is(type, types) || types == 0)
         return type;
-    for (type = 0; type + 1 < TYPES; type++)
-        if (sim_element_is(type, types)) {
-            if (skipped++ == trial->tr_start.st_mix || types >> type == 1)
-                break;
-        }
+    unsigned skipped = trial->tr_start.st_mix % (unsigned)__builtin_popcountll(types);
+    for (type = 0; !sim_element_is(type, types) || skipped-- != 0; type++)
+        continue;
     return type;
 }
 

@@ -206,6 +206,8 @@ static aclnnStatus parse_shift(struct sim_training *training)
     static const enum sim_attention_shift shifts[] = {SIM_SHIFT_AFTER, SIM_SHIFT_BEFORE, SIM_SHIFT_LINEAR,
                                                       SIM_SHIFT_ROOT};
     const struct sim_attention_view *view = &training->tr_pse;
+    if (type < 0 || type > 3 || (type > 1 && pse == NULL))
+        sim_report_number("pseType", 1);
     SIM_ARGUMENT(type >= 0 && type <= 3, ACLNN_ERR_PARAM_INVALID, "pseType is %" PRId64 ", expected 0 to 3", type);
     SIM_ARGUMENT(type < 2 || pse != NULL, ACLNN_ERR_PARAM_INVALID,
                  "the slopes are absent, expected one per head for pseType %" PRId64, type);

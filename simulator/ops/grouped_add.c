@@ -2,11 +2,11 @@
  * transposeWeight, groupType, in V2 also groupListType. For each group of rows, the product of x, transposed, and
  * weight is added to a matrix of y. The list has the ends of the groups, or how many rows they have. */
 #include "base/bytes.h"
+#include "groups.h"
 #include "quant_product.h"
 #include "report.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { X, WEIGHT, GROUPS, Y, TURN_X, TURN_WEIGHT, TYPE, LIST_TYPE };
@@ -31,14 +31,7 @@ static aclnnStatus check_flags(const aclsimCall *call)
         sim_report_number(given[TYPE].name, ROWS_ARE_SUMMED);
     SIM_ARGUMENT(given[TYPE].integer == ROWS_ARE_SUMMED, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %d",
                  given[TYPE].name, given[TYPE].integer, ROWS_ARE_SUMMED);
-    if (call->argumentCount < SECOND_ARGUMENTS)
-        return ACL_SUCCESS;
-    const int64_t kind = given[LIST_TYPE].integer;
-    if (kind != 0 && kind != 1)
-        sim_report_number(given[LIST_TYPE].name, 0);
-    SIM_ARGUMENT(kind == 0 || kind == 1, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0 or 1",
-                 given[LIST_TYPE].name, kind);
-    return ACL_SUCCESS;
+    return call->argumentCount < SECOND_ARGUMENTS ? ACL_SUCCESS : sim_groups_require_kind(&given[LIST_TYPE]);
 }
 
 static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
@@ -105,25 +98,18 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
     const aclsimArgument *given = call->arguments;
     const int64_t rows = given[X].tensors->dims[0], groups = given[GROUPS].tensors->dims[0];
     const bool counts = call->argumentCount == SECOND_ARGUMENTS && given[LIST_TYPE].integer == 1;
-    double *ends, *memory;
-    int64_t start = 0;
+    double *numbers, *memory;
     if (sim_walk_is_empty(given[Y].tensors->dims, given[Y].tensors->rank))
         return ACL_SUCCESS;
     const size_t elements = (size_t)given[X].tensors->dims[1] * (size_t)given[WEIGHT].tensors->dims[1];
-    SIM_TRY(sim_lists_load(lists, &given[GROUPS], &ends));
+    SIM_TRY(sim_lists_load(lists, &given[GROUPS], &numbers));
     SIM_TRY(sim_lists_take(lists, elements, &memory)); /* room for floats as well */
+    struct sim_groups found = {.gr_name = given[GROUPS].name, .gr_numbers = numbers, .gr_counts = counts,
+                               .gr_rows = rows};
     for (int64_t group = 0; group < groups; group++) {
-        const double end = counts ? (double)start + ends[group] : ends[group];
-        if (end < (double)start || end > (double)rows) {
-            char text[160];
-            snprintf(text, sizeof text, "%s[%" PRId64 "] is %.0f, expected a group within the %" PRId64 " rows of x",
-                     given[GROUPS].name, group, ends[group], rows);
-            sim_fail_reason(text);
-            return ACL_ERROR_RT_AICORE_EXCEPTION;
-        }
-        if (end > (double)start)
-            SIM_TRY(add_group(given, group, start, (int64_t)end, (float *)memory));
-        start = (int64_t)end;
+        SIM_TRY(sim_groups_step(&found, group));
+        if (found.gr_end > found.gr_start)
+            SIM_TRY(add_group(given, group, found.gr_start, found.gr_end, (float *)memory));
     }
     return ACL_SUCCESS;
 }

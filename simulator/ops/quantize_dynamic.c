@@ -1,40 +1,61 @@
-/* Quantisation by rows: DynamicQuant and DynamicQuantV2. The greatest size in a row becomes the greatest integer, or,
+/* Quantisation by rows: DynamicQuant and its versions. The greatest size in a row becomes the greatest integer, or,
  * with offsets, the range of a row becomes that of the integers. A row without range gets the scale 0. Rows are
- * computed in double and rounded once. */
+ * computed in double and rounded once. From V3 on, the whole tensor may be one row, or its channels, the elements
+ * with one index in the last dimension, are the rows; then smoothing factors belong to the dimension before the last
+ * one. */
 #include "packed.h"
 #include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-/* The arguments of V2; the first version has only x, smoothScales, yOut, scaleOut. */
-enum { X, SMOOTH, GROUPS, TYPE, Y, SCALE, OFFSET, ARGUMENTS };
+/* The arguments of V2; the first version has only x, smoothScales, yOut, scaleOut. V3 has isSymmetrical and quantMode
+ * behind dstType, V4 also dstTypeMax. */
+enum { X, SMOOTH, GROUPS, TYPE, SYMMETRIC, MODE, MOST, SECOND = 7 };
+enum mode { BY_TOKEN, BY_TENSOR, BY_CHANNEL, MODES };
 
 struct quant {
     const aclsimArgument *qu_x, *qu_smooth, *qu_groups, *qu_type, *qu_y, *qu_scale, *qu_offset; /* NULL: no such one */
+    const aclsimArgument *qu_later; /* the whole call of V3 or V4, or NULL */
+    bool qu_has_most;
+    enum mode qu_mode; /* MODES: unknown */
 };
+
+static enum mode mode_of(const char *text)
+{
+    static const char *const words[] = {"pertoken", "pertensor", "perchannel"};
+    enum mode mode = BY_TOKEN;
+    while (mode < MODES && strcmp(text, words[mode]) != 0)
+        mode++;
+    return mode;
+}
 
 static struct quant arguments_of(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
-    if (call->argumentCount < ARGUMENTS)
+    if (call->argumentCount < SECOND)
         return (struct quant){.qu_x = given, .qu_smooth = &given[1], .qu_y = &given[2], .qu_scale = &given[3]};
-    const bool has_groups = given[GROUPS].present != 0, has_offset = given[OFFSET].present != 0;
+    const aclsimArgument *outs = given + call->argumentCount - 3;
+    const bool has_groups = given[GROUPS].present != 0, later = call->argumentCount > SECOND;
     return (struct quant){
         .qu_x = given,
         .qu_smooth = &given[SMOOTH],
         .qu_groups = has_groups ? &given[GROUPS] : NULL,
         .qu_type = &given[TYPE],
-        .qu_y = &given[Y],
-        .qu_scale = &given[SCALE],
-        .qu_offset = has_offset ? &given[OFFSET] : NULL,
+        .qu_y = outs,
+        .qu_scale = &outs[1],
+        .qu_offset = outs[2].present != 0 ? &outs[2] : NULL,
+        .qu_later = later ? given : NULL,
+        .qu_has_most = outs - given > MOST,
+        .qu_mode = !later || given[MODE].present == 0 ? BY_TOKEN : mode_of(given[MODE].text),
     };
 }
 
 static aclnnStatus check_smooth(const struct quant *quant)
 {
     const aclsimTensor *x = quant->qu_x->tensors;
-    const int64_t width = x->dims[x->rank - 1];
+    const int64_t width = x->dims[x->rank - (quant->qu_mode == BY_CHANNEL ? 2 : 1)];
     if (quant->qu_groups != NULL) {
         SIM_TRY(sim_require_type(quant->qu_groups, SIM_TYPES_INDEX | SIM_TYPES_HALF));
         SIM_TRY(sim_require_rank(quant->qu_groups, 1, 1));
@@ -43,25 +64,63 @@ static aclnnStatus check_smooth(const struct quant *quant)
         return ACL_SUCCESS;
     SIM_TRY(sim_require_same_type(quant->qu_smooth, x->type, quant->qu_x->name));
     if (quant->qu_groups == NULL)
-        return sim_require_shape(quant->qu_smooth, &width, 1, "the last dimension of x");
+        return sim_require_shape(quant->qu_smooth, &width, 1,
+                                 quant->qu_mode == BY_CHANNEL ? "the dimension of x before the last one"
+                                                              : "the last dimension of x");
     const int64_t dims[] = {quant->qu_groups->tensors->dims[0], width};
     return sim_require_shape(quant->qu_smooth, dims, 2, "one row per group");
+}
+
+/* The arguments that V3 and V4 have. */
+static aclnnStatus check_later(const struct quant *quant)
+{
+    const aclsimArgument *given = quant->qu_later;
+    const bool symmetric = quant->qu_offset == NULL;
+    if (given == NULL)
+        return ACL_SUCCESS;
+    if (quant->qu_mode == MODES)
+        sim_report_text(given[MODE].name, "pertoken");
+    SIM_ARGUMENT(quant->qu_mode != MODES, ACLNN_ERR_PARAM_INVALID,
+                 "%s is \"%.40s\", expected pertoken, pertensor or perchannel", given[MODE].name, given[MODE].text);
+    if ((given[SYMMETRIC].integer != 0) != symmetric)
+        sim_report_number(given[SYMMETRIC].name, symmetric);
+    SIM_ARGUMENT((given[SYMMETRIC].integer != 0) == symmetric, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %s, expected %s %s offsetOut", given[SYMMETRIC].name, symmetric ? "false" : "true",
+                 symmetric ? "true" : "false", symmetric ? "without" : "with");
+    SIM_ARGUMENT(quant->qu_groups == NULL || quant->qu_mode == BY_TOKEN, ACLNN_ERR_PARAM_INVALID,
+                 "%s is a tensor, expected NULL unless %s is pertoken", quant->qu_groups->name, given[MODE].name);
+    SIM_ARGUMENT(!quant->qu_has_most || given[MOST].number == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %g, expected 0 for integers", given[MOST].name, given[MOST].number);
+    return ACL_SUCCESS;
+}
+
+/* Each row has a scale, and perhaps an offset. */
+static aclnnStatus check_number(const struct quant *quant, const aclsimArgument *numbers)
+{
+    const aclsimTensor *x = quant->qu_x->tensors;
+    int64_t dims[SIM_RANK];
+    memcpy(dims, x->dims, sizeof dims);
+    SIM_TRY(sim_require_type(numbers, SIM_TYPE(ACL_FLOAT)));
+    if (quant->qu_mode == BY_TENSOR)
+        return sim_require_shape(numbers, (const int64_t[]){1}, 1, "one number");
+    if (quant->qu_mode == BY_CHANNEL)
+        dims[x->rank - 2] = dims[x->rank - 1];
+    return sim_require_shape(numbers, dims, x->rank - 1,
+                             quant->qu_mode == BY_CHANNEL ? "one number per channel" : "one number per row");
 }
 
 static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
 {
     const struct quant quant = arguments_of(call);
-    const aclsimTensor *x = quant.qu_x->tensors;
     const aclsimArgument *const numbers[] = {quant.qu_scale, quant.qu_offset};
     (void)workspace_size;
     SIM_TRY(sim_require_type(quant.qu_x, SIM_TYPES_HALF));
     SIM_TRY(sim_require_rank(quant.qu_x, 2, SIM_RANK));
+    SIM_TRY(check_later(&quant));
     SIM_TRY(check_smooth(&quant));
     SIM_TRY(sim_packed_require_out(quant.qu_y, quant.qu_x));
-    for (size_t k = 0; k < 2 && numbers[k] != NULL; k++) {
-        SIM_TRY(sim_require_type(numbers[k], SIM_TYPE(ACL_FLOAT)));
-        SIM_TRY(sim_require_shape(numbers[k], x->dims, x->rank - 1, "one number per row"));
-    }
+    for (size_t k = 0; k < 2 && numbers[k] != NULL; k++)
+        SIM_TRY(check_number(&quant, numbers[k]));
     if (quant.qu_type != NULL && quant.qu_type->integer != (int64_t)quant.qu_y->tensors->type)
         sim_report_number(quant.qu_type->name, quant.qu_y->tensors->type);
     SIM_ARGUMENT(quant.qu_type == NULL || quant.qu_type->integer == (int64_t)quant.qu_y->tensors->type,
@@ -96,17 +155,35 @@ static double quantize_range(double *row, size_t width, double most, double *off
     return scale;
 }
 
+/* Exchanges the two last of three dimensions. */
+static aclError turn(struct sim_lists *lists, size_t outer, size_t rows, size_t width, double **values)
+{
+    double *turned;
+    SIM_TRY(sim_lists_take(lists, outer * rows * width, &turned));
+    for (size_t i = 0; i < outer; i++)
+        for (size_t row = 0; row < rows; row++)
+            for (size_t k = 0; k < width; k++)
+                turned[(i * width + k) * rows + row] = (*values)[(i * rows + row) * width + k];
+    *values = turned;
+    return ACL_SUCCESS;
+}
+
 static aclError run(const aclsimCall *call, struct sim_lists *lists)
 {
     const struct quant quant = arguments_of(call);
     const aclsimTensor *x = quant.qu_x->tensors;
-    const size_t rows = sim_slices_extent(x, 0, x->rank - 1), width = (size_t)x->dims[x->rank - 1];
+    const bool by_channel = quant.qu_mode == BY_CHANNEL;
+    const size_t outer = by_channel ? sim_slices_extent(x, 0, x->rank - 2) : 1;
+    const size_t last = (size_t)x->dims[x->rank - 1], before = (size_t)x->dims[x->rank - 2];
+    size_t rows = by_channel ? outer * last : sim_slices_extent(x, 0, x->rank - 1), width = by_channel ? before : last;
     const double most = quant.qu_y->tensors->type == ACL_INT8 ? INT8_MAX : 7;
     double *values, *factors, *ends, *scales, *offsets;
     size_t groups = 1;
     if (rows == 0 || width == 0)
         return ACL_SUCCESS;
     SIM_TRY(sim_lists_load(lists, quant.qu_x, &values));
+    if (by_channel)
+        SIM_TRY(turn(lists, outer, before, last, &values));
     SIM_TRY(sim_lists_take(lists, rows, &scales));
     SIM_TRY(sim_lists_take(lists, rows, &offsets));
     if (quant.qu_groups != NULL) {
@@ -120,9 +197,15 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
         SIM_TRY(sim_lists_load(lists, quant.qu_smooth, &factors));
         smooth_rows(values, rows, width, factors, ends, groups);
     }
+    if (quant.qu_mode == BY_TENSOR) {
+        width *= rows;
+        rows = 1;
+    }
     for (size_t i = 0; i < rows; i++)
         scales[i] = quant.qu_offset == NULL ? sim_packed_quantize(values + i * width, width, most)
                                             : quantize_range(values + i * width, width, most, &offsets[i]);
+    if (by_channel)
+        SIM_TRY(turn(lists, outer, last, before, &values));
     sim_packed_store(quant.qu_y, values);
     sim_lists_store(quant.qu_scale, scales);
     if (quant.qu_offset != NULL)
@@ -133,3 +216,5 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
 static const struct sim_lists_kind kind = {run};
 const struct sim_kernel sim_kernel_aclnnDynamicQuant = {plan, sim_lists_run, (void *)&kind, false};
 const struct sim_kernel sim_kernel_aclnnDynamicQuantV2 = {plan, sim_lists_run, (void *)&kind, false};
+const struct sim_kernel sim_kernel_aclnnDynamicQuantV3 = {plan, sim_lists_run, (void *)&kind, false};
+const struct sim_kernel sim_kernel_aclnnDynamicQuantV4 = {plan, sim_lists_run, (void *)&kind, false};

@@ -333,6 +333,60 @@ def npu_ring_attention_update(kind):
 
 
 @case(HALF, BRAIN)
+def dynamic_quant_modes(kind):
+    x, smooth = numbers(4, 16, kind=kind), torch.rand(16).to(kind)
+    whole = x.float().reshape(1, -1)
+    found, wanted = [], []
+    for mode, rows, back in (("pertensor", whole, (4, 16)), ("pertoken", x.float() * smooth.float(), (4, 16))):
+        given = {"smooth_scales": smooth.npu()} if mode == "pertoken" else {}
+        found += torch_npu.npu_dynamic_quant(x.npu(), quant_mode=mode, **given)
+        integers, scales = dynamic(rows)
+        wanted += [integers.reshape(back), scales]
+    y, scale, offset = torch_npu.npu_dynamic_quant_asymmetric(x.npu(), quant_mode="pertensor")
+    scales = (whole.max() - whole.min()) / 255
+    places = 127 - whole.max() / scales
+    return [*found, y, scale, offset], [*wanted, (x.float() / scales + places).round(), scales[None], places[None]]
+
+
+def groups_of_integers():
+    """Return rows, weights, scales of both and the ends of groups, and the products."""
+    x, weight = torch.randint(-9, 9, (6, 16), dtype=torch.int8), torch.randint(-9, 9, (3, 16, 32), dtype=torch.int8)
+    scales, rows, ends = torch.rand(3, 32) / 8, torch.rand(6), torch.tensor([2, 5, 6])
+    parts = zip(x.float().split([2, 3, 1]), weight.float(), scales)
+    return x, weight, scales, rows, ends, torch.cat([a @ b * c for a, b, c in parts]) * rows[:, None]
+
+
+@case(FLOAT)
+def grouped_matmul_swiglu_quant(kind):
+    torch.npu.config.allow_internal_format = True
+    x, weight, scales, rows, ends, products = groups_of_integers()
+    a, b = halves(products)
+    blocked = torch_npu.npu_format_cast(weight.npu(), 29)
+    first = torch_npu.npu_grouped_matmul_swiglu_quant(x.npu(), blocked, *npu(ends, scales, rows))
+    second = torch_npu.npu_grouped_matmul_swiglu_quant_v2(x.npu(), [blocked], npu(scales), *npu(rows, ends))
+    torch.npu.config.allow_internal_format = False
+    wanted = dynamic(functional.silu(a) * b)
+    return [*first[:2], *second], [*wanted, *wanted]
+
+
+@case(FLOAT)
+def grouped_matmul_finalize_routing(kind):
+    torch.npu.config.allow_internal_format = True
+    x, weight, scales, rows, ends, products = groups_of_integers()
+    tokens, factors, shared = torch.tensor([0, 2, 1, 0, 2, 1]), torch.rand(6), numbers(2, 32, kind=BRAIN)
+    blocked = torch_npu.npu_format_cast(weight.npu(), 29)
+    found = torch_npu.npu_grouped_matmul_finalize_routing(
+        x.npu(), blocked, ends.npu(), scale=scales.npu(), pertoken_scale=rows.npu(), shared_input=shared.npu(),
+        logit=factors.npu(), row_index=tokens.npu(), shared_input_offset=1, output_bs=3, group_list_type=0,
+        dtype=torch.float32,
+    )  # fmt: skip
+    torch.npu.config.allow_internal_format = False
+    wanted = torch.zeros(3, 32).index_add(0, tokens, products * factors[:, None])
+    wanted[1:] += shared.float()
+    return [found], [wanted]
+
+
+@case(HALF, BRAIN)
 def attention_with_sinks(kind):
     """Add a key without a value to each head, and sum the gradients of the scores of these keys."""
     operands, slopes = [numbers(7, 2, 64, kind=kind) for _ in "qkv"], numbers(7, 2, 64, kind=kind)

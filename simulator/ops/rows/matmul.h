@@ -187,10 +187,10 @@ OP aclnnGroupedMatmulFinalizeRoutingWeightNz(IN const aclTensor *x, IN const acl
 
 /** aclnnop/aclnn_grouped_matmul_finalize_routing_weight_nz_v2.h */
 OP(8, 5) aclnnGroupedMatmulFinalizeRoutingWeightNzV2(IN const aclTensor *x1, IN const aclTensor *x2,
-    IN const aclTensor *scale, IN const aclTensor *bias, IN OPT const aclTensor *offsetOptional,
+    IN OPT const aclTensor *scale, IN OPT const aclTensor *bias, IN OPT const aclTensor *offsetOptional,
     IN OPT const aclTensor *antiquantScaleOptional, IN OPT const aclTensor *antiquantOffsetOptional,
-    IN OPT const aclTensor *pertokenScaleOptional, IN const aclTensor *groupList, IN const aclTensor *sharedInput,
-    IN const aclTensor *logit, IN const aclTensor *rowIndex, int64_t dtype, float sharedInputWeight,
+    IN OPT const aclTensor *pertokenScaleOptional, IN const aclTensor *groupList, IN OPT const aclTensor *sharedInput,
+    IN OPT const aclTensor *logit, IN const aclTensor *rowIndex, int64_t dtype, float sharedInputWeight,
     int64_t sharedInputOffset, bool transposeX1, bool transposeX2, int64_t groupListType,
     OPT const aclIntArray *tuningConfigOptional, OUT aclTensor *out);
 
