@@ -44,9 +44,9 @@ static aclnnStatus check_input(const aclsimArgument *x, const aclsimArgument *we
 }
 
 /* Two weights, for the input and for the state, each with as many columns per gate as there are rows for the state. */
-static aclnnStatus check_weights(const aclsimArgument *x, const aclsimArgument *weight,
-                                 const aclsimArgument *hidden_weight, int64_t gates, int64_t *hidden)
+static aclnnStatus check_weights(const aclsimArgument *given, int64_t gates, int64_t *hidden)
 {
+    const aclsimArgument *x = given, *weight = &given[1], *hidden_weight = &given[2];
     SIM_TRY(sim_require_types(x, hidden_weight, SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_rank(hidden_weight, 2, 2));
     const int64_t rows = hidden_weight->tensors->dims[0], columns = hidden_weight->tensors->dims[1];
@@ -58,13 +58,13 @@ static aclnnStatus check_weights(const aclsimArgument *x, const aclsimArgument *
     return sim_require_shape(weight, dims, 2, "a row for each element of the input");
 }
 
-aclnnStatus sim_recurrent_check_lstm(const aclsimArgument *x, const aclsimArgument *weight,
-                                     const aclsimArgument *hidden_weight, int64_t *hidden)
+aclnnStatus sim_recurrent_check_lstm(const aclsimArgument *given, int64_t *hidden)
 {
+    const aclsimArgument *x = given, *weight = &given[1];
     const aclsimTensor *w = weight->tensors;
     SIM_TRY(check_input(x, weight));
-    if (hidden_weight->present != 0)
-        return check_weights(x, weight, hidden_weight, SIM_LSTM_GATES, hidden);
+    if (given[2].present != 0)
+        return check_weights(given, SIM_LSTM_GATES, hidden);
     *hidden = w->dims[1] / SIM_LSTM_GATES;
     SIM_ARGUMENT(w->dims[1] % SIM_LSTM_GATES == 0 && w->dims[0] - *hidden == x->tensors->dims[2],
                  ACLNN_ERR_PARAM_INVALID,
@@ -74,11 +74,10 @@ aclnnStatus sim_recurrent_check_lstm(const aclsimArgument *x, const aclsimArgume
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_recurrent_check_gru(const aclsimArgument *x, const aclsimArgument *weight,
-                                    const aclsimArgument *hidden_weight, int64_t *hidden)
+aclnnStatus sim_recurrent_check_gru(const aclsimArgument *given, int64_t *hidden)
 {
-    SIM_TRY(check_input(x, weight));
-    return check_weights(x, weight, hidden_weight, SIM_GRU_GATES, hidden);
+    SIM_TRY(check_input(given, &given[1]));
+    return check_weights(given, SIM_GRU_GATES, hidden);
 }
 
 aclnnStatus sim_recurrent_check_times(const aclsimArgument *tensors, size_t count, const aclsimTensor *x,
@@ -106,20 +105,20 @@ aclnnStatus sim_recurrent_check_mask(const aclsimArgument *mask, const aclsimTen
 
 /* ---- loading ---- */
 
-aclError sim_recurrent_load(const aclsimArgument *x, const aclsimArgument *weight, const aclsimArgument *hidden_weight,
-                            int64_t hidden, struct sim_lists *lists, struct sim_layer *layer)
+aclError sim_recurrent_load(const aclsimArgument *given, int64_t hidden, struct sim_lists *lists,
+                            struct sim_layer *layer)
 {
-    const aclsimTensor *tensor = x->tensors;
+    const aclsimTensor *tensor = given->tensors;
     double *numbers, *weights[2];
     layer->la_time = (size_t)tensor->dims[0];
     layer->la_batch = (size_t)tensor->dims[1];
     layer->la_input = (size_t)tensor->dims[2];
     layer->la_hidden = (size_t)hidden;
-    SIM_TRY(sim_lists_load(lists, x, &numbers));
-    SIM_TRY(sim_lists_load(lists, weight, &weights[0]));
+    SIM_TRY(sim_lists_load(lists, given, &numbers));
+    SIM_TRY(sim_lists_load(lists, &given[1], &weights[0]));
     weights[1] = weights[0] + layer->la_input * layer->la_cell->ce_gates * layer->la_hidden;
-    if (hidden_weight->present != 0)
-        SIM_TRY(sim_lists_load(lists, hidden_weight, &weights[1]));
+    if (given[2].present != 0)
+        SIM_TRY(sim_lists_load(lists, &given[2], &weights[1]));
     layer->la_x = numbers;
     layer->la_weights[0] = weights[0];
     layer->la_weights[1] = weights[1];
@@ -175,7 +174,7 @@ static aclnnStatus plan_lstm(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *x = given[X].tensors;
     int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(sim_recurrent_check_lstm(&given[X], &given[W], &given[W_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_lstm(given, &hidden));
     SIM_TRY(sim_recurrent_check_bias(&given[B], given[W].tensors->dims[1]));
     SIM_TRY(sim_recurrent_check_mask(&given[MASK], x, hidden));
     SIM_TRY(sim_recurrent_check_state(&given[INIT_H], x->dims[1], hidden));
@@ -195,7 +194,7 @@ static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
     struct sim_layer layer = {.la_cell = &sim_layer_lstm, .la_gates = given[GATES].integers,
                               .la_forget_bias = given[FORGET_BIAS].number, .la_reversed = given[REVERSED].integer != 0};
     const size_t hidden = (size_t)given[Y].tensors->dims[2];
-    SIM_TRY(sim_recurrent_load(&given[X], &given[W], &given[W_HIDDEN], (int64_t)hidden, lists, &layer));
+    SIM_TRY(sim_recurrent_load(given, (int64_t)hidden, lists, &layer));
     SIM_TRY(load_biases(&given[B], NULL, lists, &layer));
     SIM_TRY(sim_recurrent_load_mask(&given[MASK], lists, &layer));
     SIM_TRY(run(&given[INIT_H], lists, &layer));
@@ -208,30 +207,15 @@ static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
     return ACL_SUCCESS;
 }
 
-static const struct sim_lists_kind lstm_kind = {run_lstm};
-static const struct sim_kernel lstm_kernel = {plan_lstm, sim_lists_run, (void *)&lstm_kind, true};
-static const struct sim_parameter lstm_parameters[] = {
-    [X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [W] = {"w", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [W_HIDDEN] = {"weight_hidden", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [B] = {"b", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [MASK] = {"seq_length", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [INIT_H] = {"init_h", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [INIT_C] = {"init_c", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
-    [FORGET_BIAS] = {"forget_bias", ACLSIM_NUMBER, 0, false},
-    [REVERSED] = {"reversed", ACLSIM_INTEGER, 0, false},
-    [Y] = {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [OUTPUT_H] = {"output_h", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [OUTPUT_C] = {"output_c", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GATE_I] = {"i", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GATE_J] = {"j", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GATE_F] = {"f", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GATE_O] = {"o", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [TANH_C] = {"tanhc", ACLSIM_TENSOR, ACLSIM_OUT, false},
-};
-
-struct sim_row sim_op_lstm_row = SIM_ROW("DynamicRNN", SIM_TASK_CUBE, lstm_parameters, &lstm_kernel);
+SIM_RECURRENT(lstm, "DynamicRNN", sim_op_lstm_row, SIM_RECURRENT_IN(X, "x"), SIM_RECURRENT_IN(W, "w"),
+              SIM_RECURRENT_MAYBE(W_HIDDEN, "weight_hidden"), SIM_RECURRENT_MAYBE(B, "b"),
+              SIM_RECURRENT_MAYBE(MASK, "seq_length"), SIM_RECURRENT_MAYBE(INIT_H, "init_h"),
+              SIM_RECURRENT_MAYBE(INIT_C, "init_c"), SIM_RECURRENT_GATES(GATES),
+              [FORGET_BIAS] = {"forget_bias", ACLSIM_NUMBER, 0, false},
+              [REVERSED] = {"reversed", ACLSIM_INTEGER, 0, false}, SIM_RECURRENT_OUT(Y, "y"),
+              SIM_RECURRENT_OUT(OUTPUT_H, "output_h"), SIM_RECURRENT_OUT(OUTPUT_C, "output_c"),
+              SIM_RECURRENT_OUT(GATE_I, "i"), SIM_RECURRENT_OUT(GATE_J, "j"), SIM_RECURRENT_OUT(GATE_F, "f"),
+              SIM_RECURRENT_OUT(GATE_O, "o"), SIM_RECURRENT_OUT(TANH_C, "tanhc"))
 
 /* ---- DynamicGRUV2: one weight for the input and one for the state ---- */
 
@@ -244,7 +228,7 @@ static aclnnStatus plan_gru(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *x = given[GRU_X].tensors;
     int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(sim_recurrent_check_gru(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_gru(given, &hidden));
     SIM_TRY(sim_recurrent_check_bias(&given[BIAS_INPUT], SIM_GRU_GATES * hidden));
     SIM_TRY(sim_recurrent_check_bias(&given[BIAS_HIDDEN], SIM_GRU_GATES * hidden));
     SIM_TRY(sim_recurrent_check_state(&given[GRU_INIT_H], x->dims[1], hidden));
@@ -256,8 +240,7 @@ static aclError run_gru(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
     struct sim_layer layer = {.la_cell = &sim_layer_gru, .la_gates = given[GRU_GATES].integers};
-    SIM_TRY(sim_recurrent_load(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN],
-                               given[GRU_Y].tensors->dims[2], lists, &layer));
+    SIM_TRY(sim_recurrent_load(given, given[GRU_Y].tensors->dims[2], lists, &layer));
     SIM_TRY(load_biases(&given[BIAS_INPUT], &given[BIAS_HIDDEN], lists, &layer));
     SIM_TRY(run(&given[GRU_INIT_H], lists, &layer));
     sim_lists_store(&given[GRU_Y], layer.la_saved[SIM_GRU_H]);
@@ -266,22 +249,9 @@ static aclError run_gru(const aclsimCall *call, struct sim_lists *lists)
     return ACL_SUCCESS;
 }
 
-static const struct sim_lists_kind gru_kind = {run_gru};
-static const struct sim_kernel gru_kernel = {plan_gru, sim_lists_run, (void *)&gru_kind, true};
-static const struct sim_parameter gru_parameters[] = {
-    [GRU_X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [WEIGHT_INPUT] = {"weight_input", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [WEIGHT_HIDDEN] = {"weight_hidden", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [BIAS_INPUT] = {"bias_input", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [BIAS_HIDDEN] = {"bias_hidden", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [GRU_INIT_H] = {"init_h", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [GRU_GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
-    [GRU_Y] = {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GRU_OUTPUT_H] = {"output_h", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [UPDATE] = {"update", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [RESET] = {"reset", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [NEW] = {"new", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [HIDDEN_NEW] = {"hidden_new", ACLSIM_TENSOR, ACLSIM_OUT, false},
-};
-
-struct sim_row sim_op_gru_row = SIM_ROW("DynamicGRUV2", SIM_TASK_CUBE, gru_parameters, &gru_kernel);
+SIM_RECURRENT(gru, "DynamicGRUV2", sim_op_gru_row, SIM_RECURRENT_GRU, SIM_RECURRENT_MAYBE(BIAS_INPUT, "bias_input"),
+              SIM_RECURRENT_MAYBE(BIAS_HIDDEN, "bias_hidden"), SIM_RECURRENT_MAYBE(GRU_INIT_H, "init_h"),
+              SIM_RECURRENT_GATES(GRU_GATES), SIM_RECURRENT_OUT(GRU_Y, "y"),
+              SIM_RECURRENT_OUT(GRU_OUTPUT_H, "output_h"), SIM_RECURRENT_OUT(UPDATE, "update"),
+              SIM_RECURRENT_OUT(RESET, "reset"), SIM_RECURRENT_OUT(NEW, "new"),
+              SIM_RECURRENT_OUT(HIDDEN_NEW, "hidden_new"))

@@ -74,7 +74,7 @@ static aclnnStatus plan_lstm(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *x = given[X].tensors;
     int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(sim_recurrent_check_lstm(&given[X], &given[W], &given[W_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_lstm(given, &hidden));
     SIM_TRY(check_states(&given[INIT_H], 2, x->dims[1], hidden));
     SIM_TRY(sim_recurrent_check_mask(&given[MASK], x, hidden));
     SIM_TRY(sim_recurrent_check_times(&given[H], 3, x, hidden));
@@ -110,7 +110,7 @@ static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
     struct sim_layer layer = {.la_cell = &sim_layer_lstm, .la_gates = given[GATES].integers,
                               .la_reversed = given[REVERSED].integer != 0};
     struct sim_layer_gradient gradient;
-    SIM_TRY(sim_recurrent_load(&given[X], &given[W], &given[W_HIDDEN], given[H].tensors->dims[2], lists, &layer));
+    SIM_TRY(sim_recurrent_load(given, given[H].tensors->dims[2], lists, &layer));
     SIM_TRY(sim_recurrent_load_mask(&given[MASK], lists, &layer));
     SIM_TRY(load_saved(given, lists, &layer));
     SIM_TRY(back(&layer, &given[INIT_H], &given[DY], &given[DH], lists, &gradient));
@@ -123,36 +123,16 @@ static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
     return ACL_SUCCESS;
 }
 
-static const struct sim_lists_kind lstm_kind = {run_lstm};
-static const struct sim_kernel lstm_kernel = {plan_lstm, sim_lists_run, (void *)&lstm_kind, true};
-static const struct sim_parameter lstm_parameters[] = {
-    [X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [W] = {"w", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [W_HIDDEN] = {"w_h", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [INIT_H] = {"init_h", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [INIT_C] = {"init_c", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [MASK] = {"seq_length", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [H] = {"h", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [C] = {"c", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [DY] = {"dy", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [DH] = {"dh", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [DC] = {"dc", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GATE_I] = {"i", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GATE_J] = {"j", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GATE_F] = {"f", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GATE_O] = {"o", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [TANH_C] = {"tanhct", ACLSIM_TENSOR, ACLSIM_IN, true},
-    [GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
-    [REVERSED] = {"reversed", ACLSIM_INTEGER, 0, false},
-    [DW] = {"dw", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DW_HIDDEN] = {"dw_h", ACLSIM_TENSOR, ACLSIM_OUT, true},
-    [DB] = {"db", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DX] = {"dx", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DH_PREV] = {"dh_prev", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DC_PREV] = {"dc_prev", ACLSIM_TENSOR, ACLSIM_OUT, false},
-};
-
-struct sim_row sim_op_lstm_grad_row = SIM_ROW("DynamicRNNGrad", SIM_TASK_CUBE, lstm_parameters, &lstm_kernel);
+SIM_RECURRENT(lstm, "DynamicRNNGrad", sim_op_lstm_grad_row, SIM_RECURRENT_IN(X, "x"), SIM_RECURRENT_IN(W, "w"),
+              SIM_RECURRENT_MAYBE(W_HIDDEN, "w_h"), SIM_RECURRENT_IN(INIT_H, "init_h"),
+              SIM_RECURRENT_IN(INIT_C, "init_c"), SIM_RECURRENT_MAYBE(MASK, "seq_length"), SIM_RECURRENT_IN(H, "h"),
+              SIM_RECURRENT_IN(C, "c"), SIM_RECURRENT_IN(DY, "dy"), SIM_RECURRENT_IN(DH, "dh"),
+              SIM_RECURRENT_IN(DC, "dc"), SIM_RECURRENT_IN(GATE_I, "i"), SIM_RECURRENT_IN(GATE_J, "j"),
+              SIM_RECURRENT_IN(GATE_F, "f"), SIM_RECURRENT_IN(GATE_O, "o"), SIM_RECURRENT_MAYBE(TANH_C, "tanhct"),
+              SIM_RECURRENT_GATES(GATES), [REVERSED] = {"reversed", ACLSIM_INTEGER, 0, false},
+              SIM_RECURRENT_OUT(DW, "dw"), [DW_HIDDEN] = {"dw_h", ACLSIM_TENSOR, ACLSIM_OUT, true},
+              SIM_RECURRENT_OUT(DB, "db"), SIM_RECURRENT_OUT(DX, "dx"), SIM_RECURRENT_OUT(DH_PREV, "dh_prev"),
+              SIM_RECURRENT_OUT(DC_PREV, "dc_prev"))
 
 /* ---- DynamicGRUV2Grad ---- */
 
@@ -165,7 +145,7 @@ static aclnnStatus plan_gru(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimTensor *x = given[GRU_X].tensors;
     int64_t hidden;
     (void)workspace_size;
-    SIM_TRY(sim_recurrent_check_gru(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN], &hidden));
+    SIM_TRY(sim_recurrent_check_gru(given, &hidden));
     SIM_TRY(check_states(&given[GRU_INIT_H], 1, x->dims[1], hidden));
     SIM_TRY(sim_recurrent_check_times(&given[GRU_H], 2, x, hidden));
     SIM_TRY(check_states(&given[GRU_DH], 1, x->dims[1], hidden));
@@ -184,8 +164,7 @@ static aclError run_gru(const aclsimCall *call, struct sim_lists *lists)
     const aclsimArgument *given = call->arguments;
     struct sim_layer layer = {.la_cell = &sim_layer_gru, .la_gates = given[GRU_GATES].integers};
     struct sim_layer_gradient gradient;
-    SIM_TRY(sim_recurrent_load(&given[GRU_X], &given[WEIGHT_INPUT], &given[WEIGHT_HIDDEN],
-                               given[GRU_H].tensors->dims[2], lists, &layer));
+    SIM_TRY(sim_recurrent_load(given, given[GRU_H].tensors->dims[2], lists, &layer));
     SIM_TRY(sim_lists_load(lists, &given[GRU_H], &layer.la_saved[SIM_GRU_H]));
     for (size_t i = SIM_GRU_UPDATE; i < SIM_GRU_SAVED; i++)
         SIM_TRY(sim_lists_load(lists, &given[UPDATE + i - SIM_GRU_UPDATE], &layer.la_saved[i]));
@@ -199,27 +178,10 @@ static aclError run_gru(const aclsimCall *call, struct sim_lists *lists)
     return ACL_SUCCESS;
 }
 
-static const struct sim_lists_kind gru_kind = {run_gru};
-static const struct sim_kernel gru_kernel = {plan_gru, sim_lists_run, (void *)&gru_kind, true};
-static const struct sim_parameter gru_parameters[] = {
-    [GRU_X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [WEIGHT_INPUT] = {"weight_input", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [WEIGHT_HIDDEN] = {"weight_hidden", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GRU_INIT_H] = {"init_h", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GRU_H] = {"h", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GRU_DY] = {"dy", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GRU_DH] = {"dh", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [UPDATE] = {"update", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [RESET] = {"reset", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [NEW] = {"new", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [HIDDEN_NEW] = {"hidden_new", ACLSIM_TENSOR, ACLSIM_IN, false},
-    [GRU_GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
-    [DW_INPUT] = {"dw_input", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GRU_DW_HIDDEN] = {"dw_hidden", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DB_INPUT] = {"db_input", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [DB_HIDDEN] = {"db_hidden", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GRU_DX] = {"dx", ACLSIM_TENSOR, ACLSIM_OUT, false},
-    [GRU_DH_PREV] = {"dh_prev", ACLSIM_TENSOR, ACLSIM_OUT, false},
-};
-
-struct sim_row sim_op_gru_grad_row = SIM_ROW("DynamicGRUV2Grad", SIM_TASK_CUBE, gru_parameters, &gru_kernel);
+SIM_RECURRENT(gru, "DynamicGRUV2Grad", sim_op_gru_grad_row, SIM_RECURRENT_GRU, SIM_RECURRENT_IN(GRU_INIT_H, "init_h"),
+              SIM_RECURRENT_IN(GRU_H, "h"), SIM_RECURRENT_IN(GRU_DY, "dy"), SIM_RECURRENT_IN(GRU_DH, "dh"),
+              SIM_RECURRENT_IN(UPDATE, "update"), SIM_RECURRENT_IN(RESET, "reset"), SIM_RECURRENT_IN(NEW, "new"),
+              SIM_RECURRENT_IN(HIDDEN_NEW, "hidden_new"), SIM_RECURRENT_GATES(GRU_GATES),
+              SIM_RECURRENT_OUT(DW_INPUT, "dw_input"), SIM_RECURRENT_OUT(GRU_DW_HIDDEN, "dw_hidden"),
+              SIM_RECURRENT_OUT(DB_INPUT, "db_input"), SIM_RECURRENT_OUT(DB_HIDDEN, "db_hidden"),
+              SIM_RECURRENT_OUT(GRU_DX, "dx"), SIM_RECURRENT_OUT(GRU_DH_PREV, "dh_prev"))
