@@ -51,6 +51,7 @@ def test_a_program_sees_its_chip(torch, soc):
             assert away <= limits[kind], kind
     assert found["training"].keys() == {"SGD", "AdamW"}
     assert max(found["training"].values()) <= 1e-3
+    assert found["images"] <= 1e-3
     assert found["deterministic"]
     assert found["formats"] == FORMATS
     plain = {"default": 0, **dict.fromkeys(BLOCKED, PLAIN), "product": [2, True]}

@@ -240,10 +240,11 @@ def test_values(name, single):
         numpy.testing.assert_allclose(one, result, rtol=2e-5, atol=2e-5)
 
 
-def test_a_pool_with_a_mask_has_a_gradient(single):
+@pytest.mark.parametrize("words", [2, 32], ids=["words", "blocks"])
+def test_a_pool_with_a_mask_has_a_gradient(words, single):
     values = {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "pads": [1, 1, 0, 1], "dilation": ONES4}
     values["ceil_mode"] = False
-    x, out, mask = single.give(X), single.take((2, 2, 3, 2), "f4"), single.take((2, 2, 6, 2), "u2")
+    x, out, mask = single.give(X), single.take((2, 2, 3, 2), "f4"), single.take((2, 2, 6, words), "u2")
     assert single.call("MaxPoolWithArgmaxV1", [x], [out, mask], **values) == 0, acl.get_recent_err_msg()
     assert numpy.array_equal(out[2](), greatest(X, *SQUARE))
     found = single.run("MaxPoolGradWithArgmaxV1", [x, single.give(POOL_G), mask[:2]], X.shape, "f4", **values)

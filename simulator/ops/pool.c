@@ -101,16 +101,18 @@ static aclnnStatus find_windows(const struct sim_pooling *pool, const aclsimArgu
 /* ---- checks of a call ---- */
 
 /* The mask has a line of bits per element of the window, which has a block of 32 bytes, or a word of 16 bits, per 16
- * windows, and one more. */
+ * windows, and one more. Clients of the operators with words may also give the blocks, as words. */
 static aclnnStatus check_mask(const struct sim_pooling *pool, const aclsimArgument *given,
                               const struct sim_pooling_windows *windows, const int64_t *pooled, uint32_t rank)
 {
     int64_t dims[SIM_RANK] = {0};
-    const int64_t count = windows[1].wn_count * windows[2].wn_count;
+    const int64_t count = windows[1].wn_count * windows[2].wn_count, blocks = count / 16 + (count % 16 != 0) + 1;
+    const aclsimTensor *mask = given[pool->po_indices].tensors;
+    const bool has_words = pool->po_words && mask->rank == rank && mask->dims[rank - 1] == blocks;
     for (uint32_t k = 0; k + 2 < rank; k++)
         dims[k] = pooled[k];
     dims[rank - 2] = windows[1].wn_kernel * windows[2].wn_kernel;
-    dims[rank - 1] = (count / 16 + (count % 16 != 0) + 1) * (pool->po_words ? 1 : 32);
+    dims[rank - 1] = has_words ? blocks : blocks * (pool->po_words ? 16 : 32);
     return sim_require_shape(&given[pool->po_indices], dims, rank, "that of the mask");
 }
 

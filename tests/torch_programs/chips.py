@@ -62,6 +62,22 @@ def training():
     return found
 
 
+def images(device):
+    """Return the losses of a network of convolutions and pools."""
+    torch.manual_seed(1)
+    layers = [torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Conv2d(8, 8, 3)]
+    layers += [torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(8, 4)]
+    model, x = torch.nn.Sequential(*layers).to(device), torch.randn(4, 3, 12, 12).to(device)
+    chosen, losses = torch.optim.SGD(model.parameters(), 0.1), []
+    for _ in range(4):
+        chosen.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), torch.arange(4).to(device))
+        loss.backward()
+        chosen.step()
+        losses.append(loss.item())
+    return losses
+
+
 def overflow():
     """Return products that overflow, and what the flag of the overflow says before, after and cleared."""
     utils = torch_npu.npu.utils
@@ -101,7 +117,7 @@ def formats():
 
 def main():
     """Print everything."""
-    torch.npu.matmul.allow_hf32 = False
+    torch.npu.conv.allow_hf32 = torch.npu.matmul.allow_hf32 = False
     of = torch.npu.get_device_properties(0)
     result = {
         "name": torch.npu.get_device_name(0),
@@ -109,6 +125,7 @@ def main():
         "added": (torch.ones(3, device="npu") + 1).tolist(),
         "products": products(),
         "training": training(),
+        "images": said(lambda: max(abs(one - other) for one, other in zip(images("npu"), images("cpu")))),
         "overflow": overflow(),
         "deterministic": determinism(),
         "plain": said(formats),
