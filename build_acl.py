@@ -24,6 +24,8 @@ INCLUDE = ROOT / "acl" / "include"
 ROWS = ROOT / "simulator" / "ops" / "rows"
 PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
+# The file of acl/abi/extra whose functions the objects call, too; they have no pyACL calls.
+COLLECTIVE = "hccl"
 
 CDEF = """
 const char *acl_backend_open(const char *path, int global);
@@ -432,9 +434,8 @@ class Call:
 
 def absent_kind(function):
     """Return the kind of value that the stub of an absent function returns."""
-    if function.ret == "void":
-        return "nothing"
-    return "status" if function.ret in ("aclError", "aclnnStatus") else "value"
+    kinds = {"void": "nothing", "HcclResult": "result", **dict.fromkeys(("aclError", "aclnnStatus"), "status")}
+    return kinds.get(function.ret, "value")
 
 
 def wrappers():
@@ -443,10 +444,10 @@ def wrappers():
     return [name for name in found if not name.startswith("acl/abi/")]
 
 
-def preamble(abi, calls, facts, prototypes):
+def preamble(functions, calls, facts, prototypes):
     """Return the C text in front of cffi's own: backend table, redirections, builtins."""
     rows = []
-    for function in abi.functions.values():
+    for function in functions:
         rows.append(f"    X({absent_kind(function)}, {function.name}, {function.ret}, {c_text(function.needs)}) \\")
     tables, installs = [], []
     for space in NAMESPACES:
@@ -458,7 +459,7 @@ def preamble(abi, calls, facts, prototypes):
     return "\n".join(
         [f"#include <{name}>" for name in wrappers()]
         + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"', '#include "line.h"']
-        + [f"#define {name} (*(acl_line_note(), acl_backend.{name}))" for name in abi.functions]
+        + [f"#define {each.name} (*(acl_line_note(), acl_backend.{each.name}))" for each in functions]
         + [prototypes, '#include "pycall.h"', LIBRARY, facts, '#include "data_types.h"']
         + [call.source() for call in calls]
         + ['#include "owner.h"', '#include "launch.h"']
@@ -493,14 +494,17 @@ def generate(directory):
     parser, facts, phases = load("abi"), load("facts"), load("phases")
     abi = parser.load(INCLUDE)
     calls = calls_of(abi)
+    others = parser.load_extra(INCLUDE).functions.values()
+    functions = [*abi.functions.values(), *(each for each in others if each.group == COLLECTIVE)]
     ffi = FFI()
     model_file = parser.plain(facts.model_file(ROOT))
-    ffi.cdef(parser.cdef(INCLUDE) + model_file + CDEF)
+    collective = parser.plain((INCLUDE / "acl" / "abi" / "extra" / f"{COLLECTIVE}.h").read_text(encoding="utf-8"))
+    ffi.cdef(parser.cdef(INCLUDE) + collective + model_file + CDEF)
     check_toolkit(abi, ffi)
     tables = model_file + facts.data_type_table(abi, facts.numbers(model_file))
     rows = parser.rows(ROWS).values()
     kinds = [phases.kinds_of(param.type for param in row.params) for row in rows if not row.helper]
-    ffi.set_source("acl._acl", preamble(abi, calls, tables, phases.table(map(phases.prototype_of, kinds))))
+    ffi.set_source("acl._acl", preamble(functions, calls, tables, phases.table(map(phases.prototype_of, kinds))))
     source = Path(directory) / "_acl.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(source))

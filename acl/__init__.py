@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from acl.objects.context import Context as Context
     from acl.objects.device import Device as Device
     from acl.objects.event import Event as Event
+    from acl.objects.hccl import Communicator as Communicator
     from acl.objects.kernel import Binary as Binary
     from acl.objects.kernel import Kernel as Kernel
     from acl.objects.memory import Buffer as Buffer

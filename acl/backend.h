@@ -2,7 +2,8 @@
  *
  * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, since) a function, where kind
  * says what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
- * aclGetRecentErrMsg and answers 207000 (0, NULL or nothing where the function has no status). */
+ * aclGetRecentErrMsg and answers 207000 (HCCL_E_NOT_SUPPORT where the status is an HcclResult; 0, NULL or nothing where
+ * the function has no status). */
 #ifndef ACL_BACKEND_H
 #define ACL_BACKEND_H
 
@@ -31,6 +32,7 @@ static int acl_absent(const char *function, const char *since, atomic_flag *told
 }
 
 #define ACL_ABSENT_status(type) return (type)missing
+#define ACL_ABSENT_result(type) (void)missing; return HCCL_E_NOT_SUPPORT
 #define ACL_ABSENT_value(type) (void)missing; return (type)0
 #define ACL_ABSENT_nothing(type) (void)missing
 #define ACL_STUB(kind, name, type, since)                                                                              \

@@ -11,11 +11,14 @@ from typing import Optional
 import acl
 from acl import codes as codes
 from acl._calls import cause_of, raised
+from acl._lib import ffi
+
+RESULTS: dict[int, str] = ffi.typeof("HcclResult").elements  # of HCCL, whose functions return codes of their own
 
 
 def name_of(code: int) -> str:
     """Return the name of a status code, such as ``ACL_ERROR_RT_INVALID_HANDLE``; ``"unknown"`` if it has none."""
-    return codes.NAMES.get(code, "unknown")
+    return codes.NAMES.get(code) or RESULTS.get(code, "unknown")
 
 
 class AclError(RuntimeError):

@@ -13,7 +13,7 @@ from acl.sim import om
 pytestmark = [pytest.mark.needs_sim, pytest.mark.filterwarnings("ignore")]
 CLASSES = (
     acl.Device, acl.Context, acl.Stream, acl.Event, acl.Buffer, acl.DeviceArray, acl.MemoryPool, acl.Graph, acl.Model,
-    acl.Aipp, acl.Binary, acl.Kernel, acl.capture, acl.capture_mode,
+    acl.Aipp, acl.Binary, acl.Kernel, acl.Communicator, acl.capture, acl.capture_mode,
 )  # fmt: skip
 SPECIAL = ("__call__", "__getitem__", "__setitem__", "__sub__", "__eq__", "__dlpack__", "__array__")
 ENDS = ("Device.close", "Device.reset")  # all other objects with it
@@ -36,8 +36,14 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("any")
 
 
+@pytest.fixture
+def impatient(configure):
+    """A message that no rank receives fails after a moment."""
+    configure(hccl_time_scale=1e-6)
+
+
 @pytest.fixture(autouse=True)
-def kernels(opened, folder, monkeypatch):
+def kernels(impatient, opened, folder, monkeypatch):
     monkeypatch.chdir(folder)
     acl.sim.model("any.om", [om.Tensor("x", (2, 2))], [om.Tensor("y", (2, 2))])(lambda x: 2 * x)
     acl.sim.custom_kernel("any", "any.o", parameters="PQ", touches=lambda launch, x, n: [])(lambda launch, x, n: None)
@@ -52,7 +58,7 @@ def made():
         array.fill(1, stream=stream)
     rest = [
         acl.Context.current(), acl.Event(), acl.Buffer(16), acl.MemoryPool(), acl.Model("any.om"),
-        acl.Aipp("rgb888", (2, 2)), binary.kernel("any", parameters="PQ"), acl.Device(0),
+        acl.Aipp("rgb888", (2, 2)), binary.kernel("any", parameters="PQ"), *acl.Communicator.all(), acl.Device(0),
     ]  # fmt: skip
     objects = [graph, stream, array, binary, *rest]
     try:

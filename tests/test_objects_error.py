@@ -46,7 +46,8 @@ def test_families_name_declared_codes_and_none_twice():
 
 def test_every_declared_code_has_its_name():
     assert {name: errors.name_of(code) for name, code in CODES.items()} == {name: name for name in CODES}
-    assert errors.name_of(561000) == "ACLNN_ERR_INNER" and errors.name_of(1) == "unknown"
+    assert errors.name_of(561000) == "ACLNN_ERR_INNER" and errors.name_of(999) == "unknown"
+    assert errors.name_of(1) == "HCCL_E_PARA"
 
 
 def test_advice_is_for_declared_codes():

@@ -284,3 +284,33 @@ def test_operators_are_compared_where_the_toolkit_has_their_headers(tmp_path, to
     header.write_text(text.replace("const aclScalar *alpha", "float alpha", 1))
     result = headers.compare(ABI, ffi, str(place), acl.get_include())
     assert "aclnnAddGetWorkspaceSize" in result.difference
+
+
+COLLECTIVE = """
+import numpy
+import acl
+from acl._lib import ffi, lib
+with acl.Device(0):
+    try:
+        with acl.Communicator.all([0])[0] as comm:
+            print(comm.all_reduce(acl.DeviceArray.from_numpy(numpy.ones(2, "f4"))))
+    except acl.NotSupportedError as error:
+        print(error)
+        print(lib.HcclBarrier(ffi.NULL, ffi.NULL), acl.get_recent_err_msg())
+"""
+
+
+@pytest.mark.parametrize("version", ["8.1"], indirect=True)
+def test_communicators_need_the_library_of_the_toolkit(run_script, tmp_path, toolkit):
+    place = Path(shutil.copytree(toolkit, tmp_path / "toolkit"))
+    environment = {"ACL_BACKEND": "npu", "ACL_TOOLKIT": place, "ACL_SIM_CANN": None}
+    done = run_script(COLLECTIVE, environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    refused, absent = done.stdout.splitlines()
+    assert f"acl.Communicator: HCCL cannot be used: {place}/lib64/libhccl.so: cannot open shared object" in refused
+    assert refused.endswith("; install the part of the CANN toolkit that has lib64/libhccl.so")
+    assert absent.startswith("5 HcclBarrier failed because it needs CANN 8.1: ")
+    for name in ("libhccl.so", "libacl_sim.so"):
+        (place / "lib64" / name).symlink_to(Path(acl.get_lib(), name))
+    done = run_script(COLLECTIVE, environment)
+    assert (done.returncode, done.stdout) == (0, "[1. 1.]\n"), done.stderr

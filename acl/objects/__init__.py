@@ -15,6 +15,7 @@ HOME = {
     "Aipp": "acl.objects.model_aipp",
     "Binary": "acl.objects.kernel",
     "Buffer": "acl.objects.memory",
+    "Communicator": "acl.objects.hccl",
     "Context": "acl.objects.context",
     "Device": "acl.objects.device",
     "DeviceArray": "acl.objects.array",

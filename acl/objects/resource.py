@@ -362,7 +362,11 @@ class Resource(Owner):
             if ret != 0 and ret != INVALID_HANDLE:
                 # It still exists: a later close tries again.
                 self._handle, self._opening = handle, opening
-                raise error_of(ret, self._released_by)
+                raise self._failure(ret)
+
+    def _failure(self, ret: int) -> AclError:
+        """Return the error for a status code of :meth:`_release`."""
+        return error_of(ret, self._released_by)
 
     def __enter__(self: Self) -> Self:
         self._handle.__index__()
