@@ -8,7 +8,7 @@ import pytest
 from helpers import programs
 
 import acl
-from acl.bench import command, compare, report, result, twin
+from acl.bench import collectives, command, compare, report, result, twin
 from acl.bench.measure import Bench, Effort, measure
 from acl.bench.rows import GROUPS, LIMITS, ROWS, Statement
 
@@ -16,6 +16,8 @@ ONCE = Effort(2, 0.0)
 NAMES = [row.name for row in ROWS]
 LIMIT_NAMES = [row.name for row in ROWS if row.group == LIMITS]
 WITHOUT_TWIN = {"import_acl", "builtin"}
+COLLECTIVES = [row for row in ROWS if row.group == collectives.GROUP]
+SMALL = [case for case in collectives.CASES if case.size <= collectives.MIB]
 needs_compiler = pytest.mark.skipif(twin.compiler() is None, reason="no C compiler")
 
 
@@ -42,13 +44,59 @@ def test_every_group_has_rows_with_names_and_labels():
 @pytest.mark.needs_sim
 def test_every_row_is_measured():
     said = []
-    found = measure(ROWS, ONCE, said.append)
-    assert found.skipped == {} and list(found.samples) == NAMES
+    rows = [row for row in ROWS if row not in COLLECTIVES]
+    names = [row.name for row in rows]
+    found = measure(rows, ONCE, said.append)
+    assert found.skipped == {} and list(found.samples) == names
     assert all(len(each) == 2 and min(each) > 0 for each in found.samples.values())
-    assert said == ["round 1 of 2", "round 2 of 2"]
-    assert set(found.twins) == set(NAMES) - WITHOUT_TWIN
+    assert said == ["round 1 of 2", "round 2 of 2"] and "gloo" not in found.about
+    assert set(found.twins) == set(names) - WITHOUT_TWIN
     if twin.compiler() is not None:
         assert all(len(each) == 2 and min(each) > 0 for each in found.twins.values()), found.about["twins"]
+
+
+@pytest.mark.needs_sim
+def test_collectives_are_measured_on_several_devices(monkeypatch):
+    monkeypatch.setattr(collectives, "find_spec", lambda name: None)
+    rows = [row for row, case in zip(COLLECTIVES, collectives.CASES) if case in SMALL]
+    found = measure(rows, Effort(1, 0.0), lambda text: None)
+    assert found.skipped == {} and list(found.samples) == [row.name for row in rows]
+    assert all(len(each) == 1 and each[0] > 0 for each in found.samples.values())
+    compared = {case.name for case in SMALL if case.way == "streams" and case.ranks <= 4}
+    assert found.twins == {name: [] for name in compared} and found.about["gloo"] == "not installed"
+    assert collectives.ONE_PROCESS.users == 0
+
+
+def test_rows_of_collectives_say_what_is_on_the_bus():
+    named = {row.name: row for row in COLLECTIVES}
+    assert list(named) == [case.name for case in collectives.CASES]
+    assert named["all_reduce_4B_2"].bus == 4 and named["all_gather_1MiB_4"].bus == 0.75 * (1 << 20)
+    row = named["all_reduce_float16_1MiB_4"]
+    assert (row.label, row.bus) == ("All-reduce of 1 MiB, float16, 4 ranks, a stream each", 1.5 * (1 << 20))
+    assert named["all_reduce_4B_4_queued"].label == "All-reduce of 4 B, float32, 4 ranks, 1,000 queued: each"
+
+
+def test_the_ranks_report_what_they_cannot_do():
+    stack = collectives.ExitStack()
+    with stack, pytest.raises(RuntimeError, match="InvalidArgumentError: .*no device 8: 8 devices"):
+        collectives.prepare(collectives.Case("all_reduce", 4, "float32", 9, "streams"), stack)
+
+
+def test_a_table_has_gloo_and_the_bandwidth_of_the_bus(tmp_path):
+    one = made(first=[1e-6], second=[2e-6], third=[4e-6], fourth=[1.0])
+    one.groups.update(dict.fromkeys(("first", "second", "third"), collectives.GROUP))
+    twins = {"first": [3e-6], "second": [], "fourth": [5e-6]}
+    one = one._replace(twins=twins, bus={"first": 2000.0, "second": 1000.0, "third": 1e6})
+    result.save(one, tmp_path / "made.json")
+    stored = result.load(str(tmp_path / "made.json"))
+    assert (stored.twins, stored.bus) == (one.twins, one.bus)
+    head, *lines = report.table([stored])
+    assert head[5:] == ["in C", "gloo", "bus GB/s"]
+    assert [line[5:] for line in lines] == [
+        ["", "3.00 µs", "2.00"], ["", "not installed", "0.50"], ["", "", "250.00"], ["5.00 µs", "", ""],
+    ]  # fmt: skip
+    about = {**one.about, "gloo": "that of torch 2.13.0"}
+    assert "made: gloo is that of torch 2.13.0" in report.text([one._replace(about=about)])
 
 
 def test_without_a_compiler_no_twin_is_built(monkeypatch):
@@ -141,7 +189,8 @@ def test_files_that_are_no_results_are_refused(tmp_path, content, words):
 
 def test_the_package_brings_a_result_of_the_simulator():
     example = result.load("simulator")
-    assert example.about["backend"] == "sim" and set(example.samples) == set(NAMES)
+    required = {row.name for row in ROWS if row not in COLLECTIVES}  # they depend on the number of cores
+    assert example.about["backend"] == "sim" and required <= set(example.samples) <= set(NAMES)
 
 
 # --- comparisons
@@ -221,6 +270,12 @@ def test_the_rows_are_listed(capsys):
     assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
         [row.group, row.name] for row in ROWS if row.group == "events"
     ]
+
+
+def test_a_group_is_named_like_a_row(capsys):
+    assert command.run(["--list", "events", "get_device", "collectives"]) == 0
+    listed = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    assert listed == ["event", "record_sync", "hop", *(row.name for row in COLLECTIVES), "get_device"]
 
 
 def test_measure_save_and_compare(tmp_path, monkeypatch, capsys):

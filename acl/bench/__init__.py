@@ -1,4 +1,4 @@
-"""Benchmarks of calls, copies, captures, models and operators, on the vendor's library or the simulator.
+"""Benchmarks of calls, copies, captures, models, operators and collectives, on the vendor's library or the simulator.
 
 ``python -m acl bench`` runs them (:mod:`acl.bench.command`). :mod:`acl.bench.rows` says what is measured,
 :mod:`acl.bench.measure` takes the samples, :mod:`acl.bench.result` stores them, :mod:`acl.bench.compare` compares

@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command's arguments."""
     found = argparse.ArgumentParser(prog="ascendcl bench", description="Measure calls and operators.", epilog=EPILOG)
     add = found.add_argument
-    add("rows", nargs="*", metavar="ROW", help="names of rows (default: all)")
+    add("rows", nargs="*", metavar="ROW", help="names of rows or groups (default: all)")
     add("--group", action="append", choices=GROUPS, help="only the rows of this group; may be repeated")
     add("--list", action="store_true", help="list the rows and end")
     add("--quick", action="store_true", help="fewer and shorter samples, in less than 30 s")
@@ -38,14 +38,15 @@ def parser() -> argparse.ArgumentParser:
 
 def selected(options: argparse.Namespace) -> list[Row]:
     """Return the rows that the arguments select; raise :class:`Unreadable` for a name that is none."""
-    known = {row.name for row in ROWS}
+    known = {*GROUPS, *(row.name for row in ROWS)}
     wrong = [name for name in options.rows if name not in known]
     if wrong:
         raise Unreadable(f"no row is called {', '.join(wrong)}; --list shows all")
     return [
         row
         for row in ROWS
-        if (not options.rows or row.name in options.rows) and (not options.group or row.group in options.group)
+        if (not options.rows or row.name in options.rows or row.group in options.rows)
+        and (not options.group or row.group in options.group)
     ]
 
 
@@ -57,7 +58,8 @@ def with_limits(rows: list[Row]) -> list[Row]:
 def _result(title: str, found: Measured, pairs: Optional[str] = None) -> Result:
     groups = {row.name: row.group for row in ROWS}
     labels = {row.name: row.label for row in ROWS}
-    return Result(title, found.about, found.samples, groups, labels, found.skipped, pairs, found.twins)
+    bus = {row.name: row.bus for row in ROWS if row.bus and row.name in found.samples}
+    return Result(title, found.about, found.samples, groups, labels, found.skipped, pairs, found.twins, bus)
 
 
 def _measured(options: argparse.Namespace, rows: list[Row], effort: Effort) -> list[Result]:
@@ -100,7 +102,7 @@ def run(arguments: Sequence[str]) -> int:
             return 0
         if options.list:
             for row in rows:
-                print(f"{row.group:<10} {row.name:<18} {row.label}")
+                print(f"{row.group:<11} {row.name:<26} {row.label}")
             return 0
         stored = [result.load(name) for name in options.compare or []]
         if options.save and len(stored) > 1:

@@ -6,7 +6,6 @@ since a process opens one library; the parent asks both for a sample of a row in
 
 import json
 import os
-import subprocess
 import sys
 import timeit
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +13,8 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple, Optional
 
 import acl
-from acl.bench import result, twin
+from acl.bench import collectives, result, twin
+from acl.bench.child import Child
 from acl.bench.rows import Prepare, Row, Statement
 
 
@@ -30,7 +30,10 @@ Sample = Callable[[], float]  # takes a sample and returns the seconds of one ca
 
 
 class Sampler(NamedTuple):
-    """What takes the samples of a row and of its twin in C; ``twin`` is None if there is none or it was not built."""
+    """What takes the samples of a row and of its twin; ``twin`` is None if there is none, or it cannot run.
+
+    Twins are in C, and those of collectives in PyTorch.
+    """
 
     row: Sample
     twin: Optional[Sample] = None
@@ -44,7 +47,7 @@ class Sampler(NamedTuple):
 class Measured(NamedTuple):
     """The machine and the library, the samples of each row, the reasons for rows left out, and the twins' samples.
 
-    A twin that was not built has an empty list; a row without a twin is not in ``twins``.
+    A twin that cannot run has an empty list; a row without a twin is not in ``twins``.
     """
 
     about: dict[str, Any]
@@ -66,6 +69,8 @@ ERRORS = (RuntimeError, AttributeError)
 def _sampler(prepare: Prepare, stack: ExitStack, seconds: float, twins: twin.Twins) -> Sampler:
     """Prepare a row and repeat its statement until a sample lasts long enough; that also warms it up."""
     timed = prepare(stack)
+    if isinstance(timed, collectives.Samples):
+        return Sampler(timed.ours, timed.gloo, timed.is_compared)
     if not isinstance(timed, Statement):
         timed()
         return Sampler(timed)
@@ -113,9 +118,11 @@ class Bench:
                     self.skipped[row.name] = f"{type(error).__name__}: {error}"
                 else:
                     self._stack.push(stack.pop_all())
+                if row.group == collectives.GROUP:
+                    self.about["gloo"] = collectives.about()
 
     def twins(self) -> list[str]:
-        """Return the names of the rows with a twin in C, built or not."""
+        """Return the names of the rows with a twin, whether it can run or not."""
         return [name for name, sampler in self.samplers.items() if sampler.has_twin]
 
     def __enter__(self) -> "Bench":
@@ -167,10 +174,10 @@ def serve(rows: Iterable[Row], effort: Effort) -> None:
         told = {"names": list(bench.samplers), "skipped": bench.skipped, "about": bench.about, "twins": bench.twins()}
         print(json.dumps(told), flush=True)
         for line in sys.stdin:
-            print(json.dumps(bench.samplers[line.strip()].pair()), flush=True)
+            print(json.dumps(bench.samplers[json.loads(line)].pair()), flush=True)
 
 
-class Child:
+class Backend(Child):
     """A process that times rows on a backend when it is asked.
 
     Parameters
@@ -183,36 +190,19 @@ class Child:
 
     def __init__(self, backend: str, arguments: Sequence[str]) -> None:
         command = [sys.executable, "-m", "acl", "bench", "--serve", *arguments]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen(command, env={**os.environ, "ACL_BACKEND": backend}, **pipes)  # type: ignore
-        self.backend = backend
-        found = self._read()
+        environment = {**os.environ, "ACL_BACKEND": backend}
+        super().__init__(command, environment, f"the benchmark with ACL_BACKEND={backend}")
+        found = self.read()
         self.names: list[str] = found["names"]
         self.skipped: dict[str, str] = found["skipped"]
         self.about: dict[str, Any] = found["about"]
         self.twins: list[str] = found["twins"]
 
-    def _read(self) -> Any:
-        assert self.process.stdout
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the benchmark with ACL_BACKEND={self.backend} ended with {self.process.wait()}")
-        return json.loads(line)
-
     def sample(self, name: str) -> tuple[float, Optional[float]]:
         """Return one sample of a row and one of its twin, in seconds per call."""
-        assert self.process.stdin
-        self.process.stdin.write(f"{name}\n")
-        self.process.stdin.flush()
-        ours, beside = self._read()
+        self.ask(name)
+        ours, beside = self.read()
         return ours, beside
-
-    def close(self) -> None:
-        """End the process."""
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 def against(
@@ -225,7 +215,7 @@ def against(
     backends
         Values of ``ACL_BACKEND``.
     arguments
-        As in :class:`Child`.
+        As in :class:`Backend`.
     rounds
         The number of samples of each row.
     tell
@@ -236,9 +226,9 @@ def against(
     list of Measured
         One for each backend. Samples with the same index were taken one after the other.
     """
-    children: list[Child] = []
+    children: list[Backend] = []
     try:
-        children.extend(Child(backend, arguments) for backend in backends)
+        children.extend(Backend(backend, arguments) for backend in backends)
         names = [name for name in children[0].names if name in children[1].names]
         found = [
             Measured(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy
 
+from acl.bench.collectives import GROUP, NOT_INSTALLED
 from acl.bench.compare import TOLERANCE, common, median, p99, ratios
 from acl.bench.result import Result
 from acl.bench.twin import NOT_BUILT
@@ -23,21 +24,35 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return [f"{title} {i + 1}" if titles.count(title) > 1 else title for i, title in enumerate(titles)]
 
 
-def in_c(result: Result, name: str) -> str:
-    """Return the median of the row's twin in C, that it was not built, or nothing for a row without one."""
+# The columns beside the median and the 99th percentile.
+IN_C, GLOO, BUS = "in C", "gloo", "bus GB/s"
+
+
+def columns(result: Result) -> list[str]:
+    """Return the further columns of a result: for twins in C, twins in PyTorch, and collectives."""
+    kinds = {result.groups[name] == GROUP for name in result.twins}
+    return [IN_C] * (False in kinds) + [GLOO] * (True in kinds) + [BUS] * bool(result.bus)
+
+
+def cell(result: Result, name: str, column: str) -> str:
+    """Return the figure of a row in a further column, why it could not be measured, or nothing for a row without it."""
+    if column == BUS:
+        return f"{result.bus[name] / median(result.samples[name]) / 1e9:.2f}" if name in result.bus else ""
     samples = result.twins.get(name)
-    return "" if samples is None else duration(median(samples)) if samples else NOT_BUILT
+    if samples is None or (column == GLOO) != (result.groups[name] == GROUP):
+        return ""
+    return duration(median(samples)) if samples else NOT_INSTALLED if column == GLOO else NOT_BUILT
 
 
 def table(results: Sequence[Result]) -> Table:
     """Return the head and the lines: median and 99th percentile of each result, and ratios to the first one.
 
-    A result with twins also has the median in C; older files have none.
+    A result with twins also has the median in C, and beside collectives that of gloo and the bandwidth of the bus.
     """
     titles = names_of(results)
     head = ["group", "row", "what"]
     for title, each in zip(titles, results):
-        head += [f"{title}: median", "p99", *(["in C"] if each.twins else [])]
+        head += [f"{title}: median", "p99", *columns(each)]
     for title in titles[1:]:
         head += [f"{title} / {titles[0]}", "95 % interval", "verdict"]
     lines = [head]
@@ -46,7 +61,7 @@ def table(results: Sequence[Result]) -> Table:
         line = [first.groups[name], name, first.labels[name]]
         for each in results:
             line += [duration(median(each.samples[name])), duration(p99(each.samples[name]))]
-            line += [in_c(each, name)] if each.twins else []
+            line += [cell(each, name, column) for column in columns(each)]
         for one in ratios(list(results), name):
             line += [f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}", one.verdict]
         lines.append(line)
@@ -64,8 +79,10 @@ def notes(results: Sequence[Result]) -> list[str]:
             f"Python {about.get('python_version', '?')}, backend {about.get('backend', '?')}, "
             f"{about.get('soc', '?')}, CANN {about.get('cann', '?')}, {about.get('library', '?')}"
         )
-        if each.twins:
+        if IN_C in columns(each):
             lines.append(f"{title}: the twins in C were {about.get('twins', 'built')}")
+        if GLOO in columns(each):
+            lines.append(f"{title}: gloo is {about.get('gloo', 'unknown')}")
         lines += [f"{title}: {name} was not measured: {reason}" for name, reason in each.skipped.items()]
         absent = [name for name in each.samples if name not in common(list(results))]
         if absent:

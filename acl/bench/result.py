@@ -1,7 +1,8 @@
 """Stored results: JSON in the form of pytest-benchmark, so that its own tools read it, too.
 
 The samples are seconds per call. ``extra_info`` of each benchmark has the line that says what was timed. If the row has
-a twin in C, it also has the twin's samples, an empty list if the twin was not built. Older files have no twins.
+a twin in C, or in PyTorch, it also has the twin's samples, an empty list if the twin could not run. Older files have no
+twins. Collectives also have the number of bytes on the bus.
 """
 
 import datetime
@@ -29,7 +30,8 @@ class Result(NamedTuple):
 
     ``title`` is how tables call it. ``about`` describes the machine and the library. Results of one run on two backends
     have the same ``pairs``: samples with the same index were then taken one after the other. ``twins`` has the samples
-    of the twins in C, and an empty list for a twin that was not built.
+    of the twins in C, or in PyTorch for collectives, and an empty list for a twin that could not run. ``bus`` has the
+    bytes on the bus of each collective.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Result(NamedTuple):
     skipped: dict[str, str]
     pairs: Optional[str] = None
     twins: dict[str, list[float]] = {}
+    bus: dict[str, float] = {}
 
 
 def cpu_model() -> str:
@@ -93,13 +96,14 @@ def _benchmark(result: Result, name: str) -> dict[str, Any]:
         "ops": 1 / mean if mean else 0.0, "total": sum(samples), "iterations": 1, "data": samples,
     }  # fmt: skip
     twin = {"twin": result.twins[name]} if name in result.twins else {}
+    bus = {"bus": result.bus[name]} if name in result.bus else {}
     return {
         "group": result.groups[name],
         "name": name,
         "fullname": f"{result.groups[name]}/{name}",
         "params": None,
         "param": None,
-        "extra_info": {"label": result.labels[name], **twin},
+        "extra_info": {"label": result.labels[name], **twin, **bus},
         "options": {"timer": "perf_counter"},
         "stats": stats,
     }
@@ -150,4 +154,5 @@ def load(name: str) -> Result:
         skipped=info.get("skipped") or {},
         pairs=info.get("pairs"),
         twins=twins,
+        bus={name: float(extra["bus"]) for name, extra in extras.items() if "bus" in extra},
     )

@@ -5,6 +5,7 @@ A function of this module takes an :class:`contextlib.ExitStack`, to which it ad
 do its work; the row is then left out, and the error is the reason.
 """
 
+import functools
 import math
 import operator
 import subprocess
@@ -19,9 +20,10 @@ import numpy
 
 import acl
 from acl._lib import lib
+from acl.bench import collectives
 from acl.bench.twin import Twin
 
-GROUPS = ("runtime", "memory", "events", "capture", "models", "operators", "python", "limits")
+GROUPS = ("runtime", "memory", "events", "capture", "models", "operators", "collectives", "python", "limits")
 LIMITS = GROUPS[-1]  # what the machine itself needs; measured in every run
 BURST, TASKS = 50, 1000  # tasks of a burst and of a captured instance
 LARGE = 64 << 20
@@ -45,18 +47,22 @@ class Statement(NamedTuple):
     twin: Optional[Twin] = None
 
 
-# What is timed: a statement, or a function that takes a sample itself and returns its seconds.
-Timed = Union[Statement, Callable[[], float]]
+# What is timed: a statement, or a function that takes a sample itself and returns its seconds, alone or beside gloo's.
+Timed = Union[Statement, Callable[[], float], collectives.Samples]
 Prepare = Callable[[ExitStack], Timed]
 
 
 class Row(NamedTuple):
-    """One row: its group and name, a line that says what is timed, and the function that prepares it."""
+    """One row: its group and name, a line that says what is timed, and the function that prepares it.
+
+    ``bus`` is how many bytes the busiest rank has on the bus; 0 for what is not a collective.
+    """
 
     group: str
     name: str
     label: str
     prepare: Prepare
+    bus: float = 0
 
 
 ROWS: list[Row] = []
@@ -409,6 +415,14 @@ def matmul_half(stack: ExitStack) -> Statement:
 def matmul_vector(stack: ExitStack) -> Statement:
     """Multiply a vector and a 4,096 x 4,096 matrix, float32."""
     return _operator(stack, "matmul", _random(1, 4096), _random(4096, 4096), 1)
+
+
+# --- collectives
+
+for _case in collectives.CASES:
+    ROWS.append(
+        Row(collectives.GROUP, _case.name, _case.label, functools.partial(collectives.prepare, _case), _case.bus)
+    )
 
 
 # --- python
