@@ -361,3 +361,29 @@ def test_a_rank_that_does_not_come_times_out(monkeypatch):
         with raises(acl.TimedOutError, "1 of 2 ranks have joined", "every rank has to create"):
             acl.Communicator(0, 2, acl.Communicator.root_info())
     acl.sim.reset()
+
+
+def test_ctrl_c_ends_the_creation(run_script):
+    """The rank is destroyed when the other one comes, which is told at once."""
+    code = """
+import acl, signal
+acl.sim.configure(devices=2)
+with acl.Device(0), acl.Device(1):
+    info = acl.Communicator.root_info()
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        acl.Communicator(1, 2, info)
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("not interrupted")
+    with acl.Device(0), acl.Communicator(0, 2, info) as comm:
+        try:
+            comm.barrier()
+        except acl.AclError as error:
+            print(error.code, error)
+"""
+    done = run_script(code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("507901 ") and "the communicator of rank 1 was destroyed" in done.stdout

@@ -55,7 +55,11 @@ def call_in(handle: int, function: Callable[..., T], *arguments: Any) -> T:
             return function(*arguments)
         finally:
             rt.set_context(before)
-    # The thread has no context and could not go back to none, so another thread makes the call.
+    return call_in_thread(handle, function, *arguments)  # this thread could not go back to having no context
+
+
+def call_in_thread(handle: int, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function in another thread, in which a context is current, and wait for it."""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -66,7 +70,7 @@ def call_in(handle: int, function: Callable[..., T], *arguments: Any) -> T:
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)  # if the wait is interrupted, the process can end
     thread.start()
     thread.join()
     if errors:

@@ -19,7 +19,7 @@ from acl._lib import ffi, lib
 from acl.errors import AclError, ContextError
 from acl.objects.array import DeviceArray
 from acl.objects.device import Device
-from acl.objects.hccl_group import created, group
+from acl.objects.hccl_group import await_ranks, created, group
 from acl.objects.hccl_library import check, open_library, reduction_of, type_of
 from acl.objects.hccl_rank import NULL, VOID, Rank, place
 from acl.objects.memory_block import Block, refuse
@@ -36,7 +36,7 @@ MOST_RANKS = 2**32 - 1
 class Communicator(Rank):
     """One rank of a group of devices, on the thread's current device.
 
-    Creating it waits until all ranks have been created.
+    Creating it waits until all ranks have been created; Ctrl-C ends the wait.
 
     Parameters
     ----------
@@ -84,7 +84,10 @@ class Communicator(Rank):
         info, slot = ffi.new("HcclRootInfo *"), ffi.new("HcclComm *")
         ffi.memmove(info, raw, ROOT_INFO)
         self._expect(current_opening())
-        check(lib.HcclCommInitRootInfo(size, info, rank, slot), "HcclCommInitRootInfo")
+        await_ranks(
+            lambda: check(lib.HcclCommInitRootInfo(size, info, rank, slot), "HcclCommInitRootInfo"),
+            lambda: lib.HcclCommDestroy(slot[0]),
+        )
         created(lambda: self._begin(slot[0]))
 
     @staticmethod

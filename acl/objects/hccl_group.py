@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Callable
 
 from acl._lib import lib
+from acl.objects.context_current import call_in_thread, current_handle
 from acl.objects.hccl_library import failure, open_library
 from acl.objects.memory_block import Block, tell
 from acl.objects.stream import Stream
@@ -46,6 +47,26 @@ def created(finish: Callable[[], None]) -> None:
         calls.created.append(finish)
     else:
         finish()
+
+
+def await_ranks(create: Callable[[], None], destroy: Callable[[], None]) -> None:
+    """Call a function that waits for other ranks; Ctrl-C ends the wait, and the communicator if it still comes."""
+    if calls.depth or threading.current_thread() is not threading.main_thread():
+        create()
+        return
+    interrupted: list[bool] = []
+
+    def run() -> None:
+        create()
+        if interrupted:
+            destroy()
+
+    try:
+        call_in_thread(current_handle(), run)
+    except KeyboardInterrupt:
+        interrupted.append(True)
+        destroy()
+        raise
 
 
 @contextlib.contextmanager
