@@ -29,10 +29,11 @@ from queue import Empty, SimpleQueue
 
 from source import Place, Sources
 from table import ENGINE_MUTANTS, Mutant
+from table_collective import COLLECTIVE_MUTANTS
 from table_groups import GROUP_MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTANTS = ENGINE_MUTANTS + GROUP_MUTANTS
+MUTANTS = ENGINE_MUTANTS + GROUP_MUTANTS + COLLECTIVE_MUTANTS
 
 
 class Workshop:

@@ -47,6 +47,12 @@ static void synchronize(uint32_t rank, aclError code)
     CHECK_CODE(aclrtSynchronizeStream(streams[rank]), code);
 }
 
+/* Lets this thread run what is queued on a stream, up to an operator that waits for other ranks. */
+static void run_until_it_waits(aclrtStream stream)
+{
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+}
+
 #define EACH(call)                                                                                                     \
     for (uint32_t rank = 0; rank < ranks; rank++) {                                                                    \
         use(rank);                                                                                                     \

@@ -247,6 +247,17 @@ static void test_results(void)
     }
 }
 
+/* 1e8 - 1e8 + 1 is 1, and in the opposite order it is 0. */
+static void test_sums_are_in_the_order_of_the_ranks(void)
+{
+    static const float values[] = {1e8f, -1e8f, 1};
+    open_ranks(3);
+    EACH(aclrtMemcpy(from[rank], sizeof(float), &values[rank], sizeof(float), ACL_MEMCPY_HOST_TO_DEVICE));
+    EACH(HcclAllReduce(from[rank], to[rank], 1, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[rank], streams[rank]));
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        CHECK(result_of(rank)[0] == 1);
+}
+
 /* ---- waiting for other ranks ---- */
 
 /* One thread queues a thousand operators on eight ranks and synchronises none of them. */
@@ -362,6 +373,28 @@ static void test_messages_in_order(void)
     const float *found = result_of(1);
     CHECK(found[0] == value_of(0, 0) && found[3] == value_of(0, 3) && found[4] == value_of(0, 10) && found[6] == -1);
     synchronize(0, 0);
+}
+
+/* The messages from a rank wait on several streams: each meets the one of its own pair and number. */
+static void test_messages_of_several_streams(void)
+{
+    static const uint32_t to_rank[] = {2, 2, 1};
+    aclrtStream waiting[3];
+    open_ranks(3);
+    fill(30);
+    use(0);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_CODE(aclrtCreateStream(&waiting[i]), 0);
+        CHECK_CODE(HcclSend(from[0] + 10 * i, 4, HCCL_DATA_TYPE_FP32, to_rank[i], comms[0], waiting[i]), 0);
+        run_until_it_waits(waiting[i]);
+    }
+    use(2);
+    CHECK_CODE(HcclRecv(to[2], 4, HCCL_DATA_TYPE_FP32, 0, comms[2], streams[2]), 0);
+    CHECK_CODE(HcclRecv(to[2] + 4, 4, HCCL_DATA_TYPE_FP32, 0, comms[2], streams[2]), 0);
+    use(1);
+    CHECK_CODE(HcclRecv(to[1], 4, HCCL_DATA_TYPE_FP32, 0, comms[1], streams[1]), 0);
+    CHECK(result_of(2)[0] == value_of(0, 0) && result_of(2)[7] == value_of(0, 13));
+    CHECK(result_of(1)[3] == value_of(0, 23));
 }
 
 /* Both ranks send first: in a group, also inside another one, nobody waits for ever. */
@@ -504,19 +537,52 @@ static void test_captured_operators_run_again(void)
     EACH(aclmdlRIDestroy(instances[rank]));
 }
 
+/* The first replay of one rank and the first call of the other wait at the same time: they do not meet. */
+static void test_recorded_operators_are_counted_apart(void)
+{
+    aclmdlRI instances[2];
+    aclrtStream second[2];
+    open_ranks(2);
+    fill(4);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        use(rank);
+        CHECK_CODE(aclrtCreateStream(&second[rank]), 0);
+        CHECK_CODE(aclmdlRICaptureBegin(streams[rank], ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+        CHECK_CODE(HcclBroadcast(rank == 0 ? from[0] : to[1], 4, HCCL_DATA_TYPE_FP32, 0, comms[rank], streams[rank]),
+                   0);
+        CHECK_CODE(aclmdlRICaptureEnd(streams[rank], &instances[rank]), 0);
+    }
+    use(0);
+    CHECK_CODE(aclmdlRIExecuteAsync(instances[0], streams[0]), 0);
+    run_until_it_waits(streams[0]);
+    use(1);
+    CHECK_CODE(HcclBarrier(comms[1], second[1]), 0);
+    run_until_it_waits(second[1]);
+    CHECK_CODE(aclmdlRIExecuteAsync(instances[1], streams[1]), 0);
+    use(0);
+    CHECK_CODE(HcclBarrier(comms[0], second[0]), 0);
+    CHECK_CODE(aclrtSynchronizeStream(second[0]), 0);
+    CHECK(result_of(1)[3] == value_of(0, 3));
+    synchronize(0, 0);
+    EACH(aclmdlRIDestroy(instances[rank]));
+}
+
 int main(void)
 {
     test_results();
+    test_sums_are_in_the_order_of_the_ranks();
     test_nobody_synchronises();
     test_a_barrier_holds_streams_and_not_hosts();
     test_streams_of_one_rank();
     test_a_thread_per_rank();
     test_messages_in_order();
+    test_messages_of_several_streams();
     test_messages_of_a_group();
     test_a_batch_of_messages();
     test_creation_in_a_group();
     test_a_part_of_the_ranks();
     test_captured_operators_run_again();
+    test_recorded_operators_are_counted_apart();
     CHECK_CODE(aclsimReset(), 0);
     puts("ok");
 }

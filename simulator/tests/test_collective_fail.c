@@ -113,6 +113,9 @@ static void test_a_destroyed_communicator(void)
     CHECK_CODE(HcclAllReduce(from[0], to[0], 4, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[0], streams[0]), 0);
     use(1);
     CHECK_CODE(HcclRecv(to[1], 4, HCCL_DATA_TYPE_FP32, 2, comms[1], streams[1]), 0);
+    run_until_it_waits(streams[1]);
+    use(0);
+    run_until_it_waits(streams[0]);
     CHECK_CODE(HcclCommDestroy(comms[2]), 0);
     CHECK_CODE(HcclCommDestroy(comms[2]), HCCL_E_NOT_FOUND);
     synchronize(0, ACL_ERROR_RT_SOCKET_CLOSE);

@@ -1,0 +1,171 @@
+"""The mutants of collective communication: arrivals, reductions, offsets, messages, groups of calls, failures."""
+
+from __future__ import annotations
+
+from table import Mutant
+
+COLLECTIVE, FAIL = "test_collective", "test_collective_fail"
+
+COLLECTIVE_MUTANTS = (
+    # meetings
+    Mutant(
+        "last arrival wakes nobody",
+        "sim_meeting_arrive",
+        "sim_comm_changed(group, &meeting->mt_gate);",
+        "",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "work before the last arrival",
+        "advance",
+        "meeting->mt_arrived < group->gp_count)",
+        "meeting->mt_arrived + 1 < group->gp_count)",
+        (COLLECTIVE,),
+    ),
+    Mutant("end before the last share", "advance", "meeting->mt_done < group->gp_count", "false", (COLLECTIVE,)),
+    Mutant(
+        "all operators meet at one place",
+        "sim_meeting_find",
+        "meeting->mt_key.mk_number != key.mk_number",
+        "false",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "recorded operators meet called ones",
+        "sim_meeting_find",
+        "meeting->mt_key.mk_recorded != key.mk_recorded",
+        "false",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "a meeting ends before its last rank",
+        "sim_meeting_leave",
+        "++meeting->mt_left < group->gp_count",
+        "++meeting->mt_left < group->gp_count - (group->gp_count > 1)",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "last share wakes nobody",
+        "work",
+        "sim_comm_changed(group, &meeting->mt_gate)",
+        "(void)0",
+        (COLLECTIVE,),
+    ),
+    # the work
+    Mutant(
+        "a rank missing in a reduction",
+        "reduce",
+        "rank < work->wo_ranks",
+        "rank < work->wo_ranks - (work->wo_ranks > 2)",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "reduction from the last rank on",
+        "reduce",
+        "work->wo_parts[rank].sp_from",
+        "work->wo_parts[work->wo_ranks - 1 - rank].sp_from",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "shares without the last elements",
+        "share_start",
+        "rank == work->wo_ranks ? work->wo_count",
+        "rank > work->wo_ranks ? work->wo_count",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "all-reduce for the root alone",
+        "reduce_share",
+        "work->wo_kind == SIM_ALL_REDUCE",
+        "work->wo_kind == SIM_REDUCE",
+        (COLLECTIVE,),
+    ),
+    Mutant("broadcast to the first ranks", "broadcast_share", "other < work->wo_ranks", "other < 2", (COLLECTIVE,)),
+    Mutant(
+        "gathered at the wrong offset", "gather_share", "rank * work->wo_count", "other * work->wo_count", (COLLECTIVE,)
+    ),
+    Mutant(
+        "exchanged from the wrong offset",
+        "exchange_share",
+        "rank * work->wo_count",
+        "other * work->wo_count",
+        (COLLECTIVE,),
+    ),
+    Mutant(
+        "scattered from the first block",
+        "sim_collective_work",
+        "sp_from, rank * work->wo_count",
+        "sp_from, 0",
+        (COLLECTIVE,),
+    ),
+    # messages
+    Mutant("messages in the reverse order", "find_other", "other->me_number == mine->me_number", "true", (COLLECTIVE,)),
+    Mutant("messages from any rank", "find_other", "other->me_peer == rank", "true", (COLLECTIVE,)),
+    Mutant(
+        "the other side goes on waiting", "copy", "sim_comm_changed(group, &partner->tf_gate)", "(void)0", (COLLECTIVE,)
+    ),
+    Mutant("a message ends on one side", "copy", "partner->tf_left--;", "", (COLLECTIVE,)),
+    Mutant("messages of other types meet", "meet", "|| other->me_type != mine->me_type", "", (FAIL,)),
+    Mutant("a message meets a discarded one", "meet", "partner->tf_outcome.oc_code != ACL_SUCCESS", "false", (FAIL,)),
+    Mutant(
+        "a rank that leaves is waited for",
+        "sim_transfer_leave_all",
+        "each->tf_messages[i].me_peer == rank",
+        "false",
+        (FAIL,),
+    ),
+    # groups of calls, creation
+    Mutant("an inner group acts", "sim_batch_end", "--batch.depth != 0", "(batch.depth = 0) != 0", (COLLECTIVE,)),
+    Mutant(
+        "a rank that joins is not counted",
+        "sim_comm_join",
+        "sim_gate_count(&seat->se_group->gp_joining);",
+        ";",
+        (COLLECTIVE,),
+    ),
+    Mutant("a creation that failed succeeds", "give_up", "group->gp_failed = true;", "", (FAIL,)),
+    # failures
+    Mutant("differing arguments meet", "compare", "pairs[i].mine != pairs[i].expected", "false", (FAIL,)),
+    Mutant("differing functions meet", "compare", "strcmp(name, meeting->mt_name) != 0", "false", (FAIL,)),
+    Mutant("differing tables meet", "compare_tables", "sent != expected", "false", (FAIL,)),
+    Mutant(
+        "differing offsets meet",
+        "compare_blocks",
+        "memcmp(part->sp_from_starts, first->sp_from_starts, bytes) != 0",
+        "false",
+        (FAIL,),
+    ),
+    Mutant(
+        "a discarded operator is waited for",
+        "drop",
+        'SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_SOCKET_CLOSE, "the operator of rank %u was discarded", '
+        "seat.se_rank);",
+        "",
+        (FAIL,),
+    ),
+    Mutant(
+        "a destroyed communicator is waited for",
+        "abandon",
+        "meeting->mt_phases[rank] < SIM_MEETING_DONE",
+        "false",
+        (FAIL,),
+    ),
+    Mutant("a rank that has left is waited for", "begin", "group->gp_ranks[rank].rk_left", "false", (FAIL,)),
+    Mutant("no time-out", "advance", "expired && meeting->mt_arrived", "false && meeting->mt_arrived", (FAIL,)),
+    Mutant(
+        "the wrong rank is named",
+        "sim_meeting_missing",
+        "meeting->mt_phases[rank] != SIM_MEETING_ABSENT",
+        "false",
+        (FAIL,),
+    ),
+    Mutant(
+        "wrong arguments end the communicator",
+        "sim_comm_give_up",
+        "outcome.oc_code != ACL_ERROR_RT_PARAM_INVALID",
+        "true",
+        (FAIL,),
+    ),
+    Mutant("suspended and called", "sim_comm_check_suspended", "!rank->rk_suspended", "true", (FAIL,)),
+    Mutant("resumed where each rank was", "next_epoch", "(number / EPOCH + 1) * EPOCH", "number", (FAIL,)),
+)
