@@ -51,6 +51,8 @@ TYPES: dict[str, int] = {
     "float8_e8m0fnu": lib.HCCL_DATA_TYPE_FP8E8M0,
     "bool": lib.HCCL_DATA_TYPE_UINT8,
 }
+# The types of arrays so far: NumPy composes the name of a type whenever it is asked.
+known: "dict[numpy.dtype[Any], int]" = {}
 # HCCL reduces no bool: these are the same on bytes of 0 and 1.
 TRUTHS = {"sum": "max", "prod": "min", "max": "max", "min": "min"}
 FAMILIES: dict[int, type[AclError]] = {
@@ -102,15 +104,18 @@ def check(result: int, function: str) -> None:
 
 def type_of(dtype: "numpy.dtype[Any]", function: str, name: str) -> int:
     """Return the ``HcclDataType`` of an array, or raise an error if HCCL has none for it."""
-    found = TYPES.get(dtype.name)
+    found = known.get(dtype)
     if found is None:
-        raise refuse(function, f"{name} is of {dtype}, which HCCL does not have", "convert it first: acl.nn.cast()")
+        found = TYPES.get(dtype.name)
+        if found is None:
+            raise refuse(function, f"{name} is of {dtype}, which HCCL does not have", "convert it first: acl.nn.cast()")
+        known[dtype] = found
     return found
 
 
 def reduction_of(dtype: "numpy.dtype[Any]", op: Any, function: str) -> tuple[int, int]:
     """Return the ``HcclDataType`` and the ``HcclReduceOp`` of a reduction."""
     op = one_of(op, OPS, function, "op")
-    if dtype.name == "bool":
+    if dtype.kind == "b":
         return TYPES["int8"], OPS[TRUTHS[op]]
     return type_of(dtype, function, "array"), OPS[op]
