@@ -6,6 +6,7 @@
 #include "collective/batch.h"
 #include "collective/collective.h"
 #include "collective/comm.h"
+#include "collective/join.h"
 #include "engine/context.h"
 #include "engine/device.h"
 
@@ -30,14 +31,14 @@ HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo)
 {
     SIM_ENTER();
     NOT_NULL(rootInfo);
-    return sim_comm_root(rootInfo);
+    return sim_join_root(rootInfo);
 }
 
 HcclResult HcclGetRootInfoScalable(HcclRootInfo *rootInfo)
 {
     SIM_ENTER();
     NOT_NULL(rootInfo);
-    return sim_comm_root(rootInfo);
+    return sim_join_root(rootInfo);
 }
 
 static HcclResult join(uint32_t count, const HcclRootInfo *info, uint32_t rank, const HcclCommConfig *config,
@@ -47,7 +48,7 @@ static HcclResult join(uint32_t count, const HcclRootInfo *info, uint32_t rank, 
     struct sim_comm_seat seat;
     HcclResult result = sim_comm_read_options(config, &options);
     if (result == HCCL_SUCCESS)
-        result = sim_comm_join(count, info, rank, &options, &seat);
+        result = sim_join_by_root(count, info, rank, &options, &seat);
     return result == HCCL_SUCCESS ? sim_batch_wait(seat, comm) : result;
 }
 
@@ -98,7 +99,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *r
     NOT_NULL(rankIds);
     HcclResult result = sim_comm_read_options(config, &options);
     if (result == HCCL_SUCCESS)
-        result = sim_comm_join_part(*comm, rankNum, rankIds, subCommId, subCommRankId, &options, &seat);
+        result = sim_join_part(*comm, rankNum, rankIds, subCommId, subCommRankId, &options, &seat);
     return result == HCCL_SUCCESS ? sim_batch_wait(seat, subComm) : result;
 }
 

@@ -180,6 +180,60 @@ static void test_a_suspended_communicator(void)
     check_async_errors(HCCL_SUCCESS);
 }
 
+/* Aborting the work of a device suspends its communicators. */
+static void test_an_aborted_device(void)
+{
+    open_ranks(2);
+    use(0);
+    CHECK_CODE(HcclBarrier(comms[0], streams[0]), 0);
+    CHECK_CODE(aclrtDeviceTaskAbort(0, 0), 0);
+    CHECK_CODE(HcclBarrier(comms[0], streams[0]), HCCL_E_SUSPENDING);
+    use(1);
+    CHECK_CODE(HcclBarrier(comms[1], streams[1]), 0);
+    synchronize(1, ACL_ERROR_RT_SOCKET_CLOSE);
+    CHECK_TEXT("the operator of rank 0 was discarded");
+    EACH(HcclCommResume(comms[rank]));
+    EACH(HcclBarrier(comms[rank], streams[rank]));
+    synchronize(0, 0);
+    synchronize(1, 0);
+    check_async_errors(HCCL_SUCCESS);
+}
+
+/* A communicator is not destroyed while its operator works. The first result shows that it does; by then it may have
+ * ended, so this is tried until the call has been refused. */
+static void test_a_communicator_in_use(void)
+{
+    enum { COUNT = 16 << 20 };
+    static float ones[COUNT];
+    int32_t devices[] = {0, 1};
+    float *big[2], first;
+    HcclResult result = HCCL_SUCCESS;
+    open_ranks(2);
+    for (uint32_t i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    EACH(aclrtMalloc((void **)&big[rank], sizeof ones, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int tries = 0; result == HCCL_SUCCESS && tries < 1000; tries++) {
+        EACH(aclrtMemcpy(big[rank], sizeof ones, ones, sizeof ones, ACL_MEMCPY_HOST_TO_DEVICE));
+        EACH(HcclAllReduce(big[rank], big[rank], COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[rank],
+                           streams[rank]));
+        use(0);
+        do
+            CHECK_CODE(aclrtMemcpy(&first, sizeof first, big[0], sizeof first, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+        while (first == 1);
+        result = HcclCommDestroy(comms[0]);
+        if (result == HCCL_E_AGAIN)
+            CHECK_TEXT("comm is in use: an operator runs, expected it to have ended (20 HCCL_E_AGAIN)");
+        synchronize(0, 0);
+        synchronize(1, 0);
+        if (result == HCCL_SUCCESS) {
+            CHECK_CODE(HcclCommDestroy(comms[1]), 0);
+            CHECK_CODE(HcclCommInitAll(2, devices, comms), 0);
+        }
+    }
+    CHECK(result == HCCL_E_AGAIN);
+    CHECK_CODE(HcclCommDestroy(comms[0]), 0);
+}
+
 static void test_ranks_that_do_not_join(void)
 {
     HcclComm comm;
@@ -316,6 +370,8 @@ int main(void)
     test_a_destroyed_communicator();
     test_a_stream_that_is_aborted();
     test_a_suspended_communicator();
+    test_an_aborted_device();
+    test_a_communicator_in_use();
     test_ranks_that_do_not_join();
     test_settings();
     test_refused_calls();

@@ -1,4 +1,4 @@
-"""Ranks of one communicator in this process, one device and one stream each, called by one thread."""
+"""Ranks of one communicator, one device and one stream each, called by one thread."""
 
 import ctypes
 from pathlib import Path
@@ -13,6 +13,7 @@ TYPES = {"i1": 0, "i2": 1, "i4": 2, "f2": 3, "f4": 4, "i8": 5, "u8": 6, "u1": 7,
 OPS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 LIBRARY = ctypes.CDLL(str(Path(acl.get_lib()) / "libhccl.so"))
 DEVICE = ctypes.c_void_p
+ROOT_INFO = 4108  # bytes
 
 
 def stored(kind):
@@ -31,17 +32,43 @@ def reduced(parts, kind, op):
         return to_bfloat(total) if kind == "b2" else total.astype(kind)
 
 
-class Ranks:
-    """Communicators 0 to ``count - 1``; a call goes to the library with the context of its rank."""
+def root_info():
+    """Return the identification of a new communicator without the zeros at its end; the root's device is current."""
+    info = ctypes.create_string_buffer(ROOT_INFO)
+    assert LIBRARY.HcclGetRootInfo(info) == 0, acl.get_recent_err_msg()
+    return info.raw.rstrip(b"\0")
 
-    def __init__(self, count):
-        self.count, self.contexts, self.streams, self.blocks = count, [], [], []
-        for device in range(count):
+
+class Ranks:
+    """The ranks ``here`` of 0 to ``count - 1``; a call goes to the library with the context of its rank.
+
+    Without ``info`` all ranks are in this process. With that of :func:`root_info`, others are elsewhere.
+    """
+
+    def __init__(self, count, here=None, info=None):
+        self.count, self.here = count, list(range(count)) if here is None else here
+        self.contexts, self.streams, self.blocks = {}, {}, []
+        for device, rank in enumerate(self.here):
             assert acl.rt.set_device(device) == 0
-            self.contexts.append(acl.rt.get_context()[0])
-            self.streams.append(acl.rt.create_stream()[0])
-        devices, self.comms = (ctypes.c_int32 * count)(*range(count)), (ctypes.c_void_p * count)()
-        assert LIBRARY.HcclCommInitAll(count, devices, self.comms) == 0, acl.get_recent_err_msg()
+            self.contexts[rank] = acl.rt.get_context()[0]
+            self.streams[rank] = acl.rt.create_stream()[0]
+        if info is None:
+            devices, comms = (ctypes.c_int32 * count)(*range(count)), (ctypes.c_void_p * count)()
+            assert LIBRARY.HcclCommInitAll(count, devices, comms) == 0, acl.get_recent_err_msg()
+            self.comms = dict(enumerate(comms))
+        else:
+            self.comms = self.join(info)
+
+    def join(self, info):
+        """Create a communicator with all ranks, and return that of each rank of this process."""
+        comms, info = {rank: ctypes.c_void_p() for rank in self.here}, info.ljust(ROOT_INFO, b"\0")
+        LIBRARY.HcclGroupStart()
+        for rank in self.here:
+            self.use(rank)
+            ret = LIBRARY.HcclCommInitRootInfo(self.count, info, rank, ctypes.byref(comms[rank]))
+            assert ret == 0, acl.get_recent_err_msg()
+        assert LIBRARY.HcclGroupEnd() == 0, acl.get_recent_err_msg()
+        return {rank: comm.value for rank, comm in comms.items()}
 
     def use(self, rank):
         """Make the context of a rank current."""
@@ -80,3 +107,19 @@ class Ranks:
         for address in self.blocks:
             assert acl.rt.free(address) == 0
         self.blocks.clear()
+
+    def wait(self, rank):
+        """Wait for a rank's stream, and return the code and the newest message."""
+        self.use(rank)
+        ret = acl.rt.synchronize_stream(self.streams[rank])
+        return ret, (acl.get_recent_err_msg() or "").split("\n")[0]
+
+    def error(self, rank):
+        """Return what HcclGetCommAsyncError reports."""
+        code = ctypes.c_int(-1)
+        assert LIBRARY.HcclGetCommAsyncError(DEVICE(self.comms[rank]), ctypes.byref(code)) == 0
+        return code.value
+
+    def destroy(self, rank):
+        """Destroy a rank's communicator, and return the code."""
+        return LIBRARY.HcclCommDestroy(DEVICE(self.comms[rank]))

@@ -63,7 +63,8 @@
     X(SIM_KIND_MEMORY_POOL, "memory pool")                                                                             \
     X(SIM_KIND_COMMUNICATOR, "communicator")                                                                           \
     X(SIM_KIND_MEETING, "collective operation")                                                                        \
-    X(SIM_KIND_TRANSFER, "transfer")
+    X(SIM_KIND_TRANSFER, "transfer")                                                                                   \
+    X(SIM_KIND_WIRE, "wire")
 
 #define SIM_KIND_ENTRY(kind, name) kind,
 enum sim_kind { SIM_KIND_NONE, SIM_EACH_KIND(SIM_KIND_ENTRY) SIM_KINDS };

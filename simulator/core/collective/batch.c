@@ -3,6 +3,8 @@
  * it; the first failure is returned. */
 #include "batch.h"
 
+#include "join.h"
+
 #include <stdlib.h>
 
 struct queued {
@@ -57,7 +59,7 @@ HcclResult sim_batch_message(enum sim_transfer_kind kind, HcclComm comm, const s
 HcclResult sim_batch_wait(struct sim_comm_seat seat, HcclComm *comm)
 {
     if (batch.depth == 0)
-        return sim_comm_wait(seat, comm);
+        return sim_join_wait(seat, comm);
     struct creation *creation = malloc(sizeof *creation);
     SIM_ARGUMENT(creation != NULL, HCCL_E_MEMORY, "there is no memory for a communicator");
     *creation = (struct creation){NULL, seat, comm};
@@ -78,7 +80,7 @@ static HcclResult create_all(void)
     HcclResult result = HCCL_SUCCESS;
     for (struct creation *creation = batch.creations, *next; creation != NULL; creation = next) {
         next = creation->cr_next;
-        keep(&result, sim_comm_wait(creation->cr_seat, creation->cr_comm));
+        keep(&result, sim_join_wait(creation->cr_seat, creation->cr_comm));
         free(creation);
     }
     batch.creations = NULL;

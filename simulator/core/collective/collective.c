@@ -15,7 +15,9 @@
 #include "engine/device.h"
 #include "engine/stream.h"
 #include "meeting.h"
+#include "span.h"
 #include "transfer.h"
+#include "wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,6 +62,11 @@ static const struct sim_op ops[] = {
     OP(SIM_BARRIER, "HcclBarrier", SIM_OP_LIGHT),
 };
 
+const char *sim_collective_name(enum sim_collective_kind kind)
+{
+    return ops[kind].op_name;
+}
+
 static const uint64_t *table_at(const struct collective *task, unsigned which)
 {
     const uint64_t *at = task->ct_numbers;
@@ -101,31 +108,48 @@ static aclError fail(struct sim_run *run, struct sim_comm_seat seat, struct sim_
     return sim_comm_give_up(run, seat, outcome);
 }
 
-/* With the group's lock held: parks until the meeting changes. */
+/* With the group's lock held: arrives at the meeting. */
+static void arrive(struct collective *task, struct sim_comm_seat seat, struct sim_meeting *meeting)
+{
+    struct sim_collective_part part = part_of(task);
+    void *copy = NULL;
+    if (sim_span_arrive(seat, task->ct_key, &task->ct_work, task->ct_ranges, &part, &copy) == ACL_SUCCESS)
+        sim_meeting_arrive(seat.se_group, meeting, seat.se_rank, &task->ct_work, &part, copy);
+    else
+        SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "rank %u has no memory for the operator", seat.se_rank);
+}
+
+/* With the group's lock held: parks until the meeting changes. In one process, each rank does its share once all have
+ * arrived; the process of another one may be stopped. */
 static aclError park(struct sim_run *run, struct collective *task, struct sim_comm_seat seat,
                      struct sim_meeting *meeting)
 {
-    run->rn_gate = &meeting->mt_gate;
-    run->rn_target = sim_gate_level(&meeting->mt_gate) + 1;
-    run->rn_deadline = SIM_FOREVER; /* once all are there, each does its share */
-    if (meeting->mt_arrived < seat.se_group->gp_count)
+    sim_comm_park(run, seat.se_group, &meeting->mt_gate);
+    run->rn_deadline = SIM_FOREVER;
+    if (meeting->mt_arrived < seat.se_group->gp_count || seat.se_group->gp_wire != NULL)
         sim_comm_set_deadline(run, seat, &task->ct_wait, sim_meeting_missing(meeting));
     sim_comm_unlock(seat.se_group);
     return SIM_PARK;
 }
 
-/* With the group's lock held, which is released during the work. */
-static void work(struct sim_comm_seat seat, struct sim_meeting *meeting)
+/* With the group's lock held, which is released during the work. From here on it waits for the others to be done. */
+static void work(struct sim_run *run, struct collective *task, struct sim_comm_seat seat, struct sim_meeting *meeting)
 {
     struct sim_comm_group *group = seat.se_group;
     meeting->mt_working++;
     sim_comm_unlock(group);
-    sim_collective_work(&meeting->mt_work, seat.se_rank);
+    if (meeting->mt_is_short)
+        sim_collective_work_alone(&meeting->mt_work, seat.se_rank);
+    else
+        sim_collective_work(&meeting->mt_work, seat.se_rank);
     sim_lock(&group->gp_lock);
     meeting->mt_working--;
-    meeting->mt_phases[seat.se_rank] = SIM_MEETING_DONE;
-    if (++meeting->mt_done == group->gp_count || meeting->mt_outcome.oc_code != ACL_SUCCESS)
-        sim_comm_changed(group, &meeting->mt_gate);
+    run->rn_expired = false;
+    task->ct_wait = (struct sim_comm_wait){0};
+    sim_meeting_finish(group, meeting, seat.se_rank);
+    if (!meeting->mt_is_short)
+        sim_span_done(group, seat.se_rank, meeting->mt_key);
 }
 
 /* With the group's lock held, which it releases. */
@@ -133,29 +157,24 @@ static aclError advance(struct sim_run *run, struct collective *task, struct sim
 {
     struct sim_comm_group *group = seat.se_group;
     struct sim_meeting *meeting = sim_meeting_find(group, task->ct_key);
-    const bool expired = run->rn_expired;
     if (meeting == NULL) {
         sim_comm_unlock(group);
         return sim_engine_give_up(run, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the operator");
     }
-    if (meeting->mt_phases[seat.se_rank] == SIM_MEETING_ABSENT && meeting->mt_outcome.oc_code == ACL_SUCCESS) {
-        const struct sim_collective_part part = part_of(task);
-        sim_meeting_arrive(group, meeting, seat.se_rank, run->rn_task->ta_op->op_name, &task->ct_work, &part);
-    }
-    if (expired && meeting->mt_arrived < group->gp_count && sim_clock_now() >= task->ct_wait.wa_deadline)
-        SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_TASK_TIMEOUT,
+    if (meeting->mt_phases[seat.se_rank] == SIM_MEETING_ABSENT && meeting->mt_outcome.oc_code == ACL_SUCCESS)
+        arrive(task, seat, meeting);
+    if (meeting->mt_outcome.oc_code == ACL_SUCCESS && meeting->mt_arrived == group->gp_count &&
+        meeting->mt_phases[seat.se_rank] == SIM_MEETING_ARRIVED)
+        work(run, task, seat, meeting);
+    if (meeting->mt_outcome.oc_code == ACL_SUCCESS && !sim_meeting_is_over(group, meeting, seat.se_rank)) {
+        if (!sim_comm_is_late(run, &task->ct_wait))
+            return park(run, task, seat, meeting);
+        SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_TASK_TIMEOUT,
                          "EI0002: rank %u has waited for rank %u until its time-out (HCCL_EXEC_TIMEOUT)", seat.se_rank,
                          sim_meeting_missing(meeting));
+    }
     if (meeting->mt_outcome.oc_code != ACL_SUCCESS)
         return fail(run, seat, meeting);
-    if (meeting->mt_arrived < group->gp_count)
-        return park(run, task, seat, meeting);
-    if (meeting->mt_phases[seat.se_rank] == SIM_MEETING_ARRIVED)
-        work(seat, meeting);
-    if (meeting->mt_outcome.oc_code != ACL_SUCCESS)
-        return fail(run, seat, meeting);
-    if (meeting->mt_done < group->gp_count)
-        return park(run, task, seat, meeting);
     sim_meeting_leave(group, meeting, seat.se_rank);
     sim_comm_unlock(group);
     return ACL_SUCCESS;
@@ -169,8 +188,12 @@ static aclError run(struct sim_run *run, void *argument)
         begin(task, run);
     if (!sim_comm_try_find(task->ct_comm, &seat))
         return sim_engine_give_up(run, ACL_ERROR_RT_SOCKET_CLOSE, "its communicator was destroyed");
-    sim_lock(&seat.se_group->gp_lock);
-    aclError code = advance(run, task, seat);
+    aclError code;
+    do {
+        sim_lock(&seat.se_group->gp_lock);
+        sim_span_receive(seat.se_group);
+        code = advance(run, task, seat);
+    } while (code == SIM_PARK && sim_span_has_news(seat.se_group, task->ct_wait.wa_missing));
     if (code != SIM_PARK)
         task->ct_ticket = 0;
     sim_comm_give_back(seat);
@@ -188,6 +211,7 @@ static void drop(void *argument)
     if (!sim_comm_try_find(task->ct_comm, &seat))
         return;
     sim_lock(&seat.se_group->gp_lock);
+    sim_span_receive(seat.se_group);
     struct sim_meeting *meeting = sim_meeting_find(seat.se_group, task->ct_key);
     if (meeting != NULL) {
         SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_SOCKET_CLOSE, "the operator of rank %u was discarded",
@@ -201,7 +225,7 @@ static void drop(void *argument)
 
 bool sim_collective_setter(const struct sim_gate *gate, sim_record *record, bool *guessed)
 {
-    if (!sim_meeting_owns(gate) && !sim_transfer_owns(gate))
+    if (!sim_meeting_owns(gate) && !sim_transfer_owns(gate) && !sim_wire_owns(gate))
         return false;
     *record = 0;
     *guessed = true;

@@ -21,6 +21,9 @@ struct sim_collective_call {
     const uint64_t *cl_matrix; /* of AlltoAllVC, instead: a row for each sender */
 };
 
+/* The public function of a kind. */
+const char *sim_collective_name(enum sim_collective_kind kind);
+
 /* Checks the call and queues it. */
 HcclResult sim_collective_queue(const struct sim_collective_call *call, struct sim_target stream, void *site);
 

@@ -220,3 +220,53 @@ void sim_collective_work(const struct sim_collective_work *work, uint32_t rank)
         break;
     }
 }
+
+void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t rank)
+{
+    const struct sim_collective_part *own = &work->wo_parts[rank];
+    switch (work->wo_kind) {
+    case SIM_REDUCE:
+        if (rank != work->wo_root)
+            break;
+        __attribute__((fallthrough));
+    case SIM_ALL_REDUCE:
+        reduce(work, 0, work->wo_count, rank, rank + 1, 0);
+        break;
+    case SIM_BROADCAST:
+        if (rank != work->wo_root)
+            move(work, work->wo_parts[work->wo_root].sp_from, 0, own->sp_to, 0, work->wo_count);
+        break;
+    case SIM_ALL_GATHER:
+        for (uint32_t other = 0; other < work->wo_ranks; other++)
+            move(work, work->wo_parts[other].sp_from, 0, own->sp_to, other * work->wo_count, work->wo_count);
+        break;
+    default: /* their shares write to the rank alone */
+        sim_collective_work(work, rank);
+        break;
+    }
+}
+
+/* ---- input ---- */
+
+uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank)
+{
+    const uint64_t bytes = work->wo_count * sim_collective_type_size(work->wo_type);
+    switch (work->wo_kind) {
+    case SIM_BROADCAST:
+        return rank == work->wo_root ? bytes : 0;
+    case SIM_SCATTER:
+        return rank == work->wo_root ? bytes * work->wo_ranks : 0;
+    case SIM_REDUCE_SCATTER:
+    case SIM_ALL_TO_ALL:
+        return bytes * work->wo_ranks;
+    default:
+        return bytes;
+    }
+}
+
+bool sim_collective_is_short(const struct sim_collective_work *work)
+{
+    const bool has_tables = work->wo_kind == SIM_ALL_GATHER_V || work->wo_kind == SIM_REDUCE_SCATTER_V ||
+                            work->wo_kind == SIM_ALL_TO_ALL_V;
+    return !has_tables && sim_collective_input(work, work->wo_root) <= SIM_COLLECTIVE_SHORT;
+}

@@ -38,6 +38,8 @@ struct sim_collective_work {
     const struct sim_collective_part *wo_parts; /* one per rank */
 };
 
+#define SIM_COLLECTIVE_KINDS (SIM_BARRIER + 1)
+
 /* Bytes of an element; 0 for an unknown type. */
 uint32_t sim_collective_type_size(HcclDataType type);
 
@@ -45,5 +47,15 @@ uint32_t sim_collective_type_size(HcclDataType type);
  * the same time. Sums are in the order of ranks, on whichever thread; float16 and bfloat16 are summed in float and
  * rounded once, integers wrap, and a NaN is both the greatest and the least. */
 void sim_collective_work(const struct sim_collective_work *work, uint32_t rank);
+
+/* Computes what one rank gets, with the same results. The shares of all ranks do the work once; this does the work of
+ * the whole operator for each rank, but needs no other rank to write. Broadcast reads `sp_from` of the root here. */
+void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t rank);
+
+/* Whether the input is so small that each rank can send it to all others. It is the same on all ranks. */
+#define SIM_COLLECTIVE_SHORT 2048u /* bytes */
+bool sim_collective_is_short(const struct sim_collective_work *work);
+/* Bytes that a rank brings to an operator without tables. */
+uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank);
 
 #endif

@@ -1,11 +1,7 @@
 /* Communicators and the groups behind them.
  *
- * A group belongs to its users: the live communicators, and threads that hold a seat. The last one frees it. A root is
- * a group that not every rank has joined yet; HcclRootInfo has its number. If one rank gives up waiting, the creation
- * has failed for all.
- *
- * `roots_lock` guards the list of roots and the joining of a group; gp_lock guards the rest of a group and is taken
- * inside it and inside the lock of a communicator's slot. */
+ * A group belongs to its users: the live communicators, and threads that hold a seat. The last one frees it. gp_lock
+ * guards the group and is taken inside the lock of a communicator's slot. */
 #include "comm.h"
 
 #include "base/clock.h"
@@ -13,8 +9,11 @@
 #include "comm_config.h"
 #include "engine/context.h"
 #include "engine/device.h"
+#include "join.h"
 #include "meeting.h"
+#include "span.h"
 #include "transfer.h"
+#include "wire.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -32,25 +31,6 @@ struct sim_comm {
 
 static struct sim_table comms = SIM_OBJECT_TABLE(struct sim_comm, SIM_KIND_COMMUNICATOR);
 
-/* What an HcclRootInfo contains. */
-struct blob {
-    char bl_magic[8];
-    int64_t bl_process;
-    uint64_t bl_number;
-};
-static const char magic[8] = "ACLHCCL";
-_Static_assert(sizeof(struct blob) <= sizeof(HcclRootInfo), "the identification of a root fits");
-
-struct root {
-    struct root *ro_next;
-    uint64_t ro_number;
-    const struct sim_comm_group *ro_whole; /* the group of which it is a part, or NULL */
-    struct sim_comm_group *ro_group;       /* NULL: no rank has joined */
-};
-
-static struct sim_lock roots_lock;
-static struct root *roots;
-
 /* ---- groups ---- */
 
 static void free_group(struct sim_comm_group *group)
@@ -58,13 +38,18 @@ static void free_group(struct sim_comm_group *group)
     for (uint32_t rank = 0; rank < group->gp_count; rank++)
         free(group->gp_ranks[rank].rk_pairs);
     sim_transfer_forget(group);
+    for (struct sim_comm_offer *offer = group->gp_offers, *next; offer != NULL; offer = next) {
+        next = offer->of_next;
+        free(offer);
+    }
+    if (group->gp_wire != NULL)
+        sim_wire_close(group->gp_wire);
     free(group->gp_changed);
     free(group->gp_ranks);
     free(group);
 }
 
-/* `options` of the first rank hold for all. */
-static struct sim_comm_group *create_group(uint32_t count, const struct sim_comm_options *options, uint64_t number)
+struct sim_comm_group *sim_comm_create_group(uint32_t count, const struct sim_comm_options *options, uint64_t number)
 {
     struct sim_comm_group *group = calloc(1, sizeof *group);
     struct sim_comm_rank *ranks = calloc(count, sizeof *ranks);
@@ -90,8 +75,16 @@ static struct sim_comm_group *create_group(uint32_t count, const struct sim_comm
     return group;
 }
 
+static struct sim_gate *gate_of(const struct sim_comm_group *group, struct sim_gate *gate)
+{
+    return group->gp_wire != NULL ? &group->gp_wire->wr_gate : gate;
+}
+
 void sim_comm_changed(struct sim_comm_group *group, struct sim_gate *gate)
 {
+    gate = gate_of(group, gate);
+    if (group->gp_wire != NULL && group->gp_changed_count != 0)
+        return;
     if (group->gp_changed_count == group->gp_changed_room) {
         const size_t room = 2 * group->gp_changed_room + 4;
         struct sim_gate **more = realloc(group->gp_changed, room * sizeof *more);
@@ -125,196 +118,30 @@ void sim_comm_unlock(struct sim_comm_group *group)
     free(gates);
 }
 
+void sim_comm_park(struct sim_run *run, struct sim_comm_group *group, struct sim_gate *gate)
+{
+    run->rn_gate = gate_of(group, gate);
+    run->rn_target = sim_gate_level(run->rn_gate) + 1;
+    if (group->gp_wire != NULL)
+        run->rn_target += group->gp_changed_count; /* of which this task knows */
+}
+
 void sim_comm_give_back(struct sim_comm_seat seat)
 {
     if (atomic_fetch_sub_explicit(&seat.se_group->gp_uses, 1, memory_order_acq_rel) == 1)
         free_group(seat.se_group);
 }
 
-static void seat_rank(struct sim_comm_group *group, uint32_t rank, int32_t device)
+struct sim_comm_seat sim_comm_seat_rank(struct sim_comm_group *group, uint32_t rank, int32_t device)
 {
     group->gp_ranks[rank].rk_joined = true;
     group->gp_ranks[rank].rk_device = device;
-    group->gp_joined++;
+    group->gp_here++;
     atomic_fetch_add_explicit(&group->gp_uses, 1, memory_order_relaxed);
+    return (struct sim_comm_seat){group, rank};
 }
 
-/* ---- roots ---- */
-
-HcclResult sim_comm_root(HcclRootInfo *info)
-{
-    struct sim_context *context;
-    struct blob blob = {.bl_process = getpid()};
-    if (sim_context_current(&context) != ACL_SUCCESS)
-        return HCCL_E_RUNTIME;
-    struct root *root = calloc(1, sizeof *root);
-    if (root == NULL || getrandom(&blob.bl_number, sizeof blob.bl_number, 0) != sizeof blob.bl_number) {
-        free(root);
-        return (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for the identification of a root");
-    }
-    memcpy(blob.bl_magic, magic, sizeof magic);
-    memset(info, 0, sizeof *info);
-    memcpy(info, &blob, sizeof blob);
-    root->ro_number = blob.bl_number;
-    sim_lock(&roots_lock);
-    root->ro_next = roots;
-    roots = root;
-    sim_unlock(&roots_lock);
-    return HCCL_SUCCESS;
-}
-
-static struct root **find_root(const struct sim_comm_group *whole, uint64_t number)
-{
-    struct root **at = &roots;
-    while (*at != NULL && ((*at)->ro_number != number || (*at)->ro_whole != whole))
-        at = &(*at)->ro_next;
-    return at;
-}
-
-static void remove_root(struct root **at)
-{
-    struct root *root = *at;
-    *at = root->ro_next;
-    free(root);
-}
-
-/* With roots_lock held: joins a root's group, which the first rank creates. */
-static HcclResult join_root(struct root **at, uint32_t count, uint32_t rank, int32_t device,
-                            const struct sim_comm_options *options, struct sim_comm_seat *seat)
-{
-    struct root *root = *at;
-    SIM_ARGUMENT(root != NULL, HCCL_E_UNAVAIL,
-                 "rootInfo belongs to a communicator whose ranks have all joined or have given up, expected a new one "
-                 "from HcclGetRootInfo");
-    if (root->ro_group == NULL)
-        root->ro_group = create_group(count, options, root->ro_number);
-    struct sim_comm_group *group = root->ro_group;
-    SIM_ARGUMENT(group != NULL, HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
-    SIM_ARGUMENT(group->gp_count == count, HCCL_E_PARA,
-                 "EI0015: nRanks is %u, and another rank has called with %u, expected the same on all ranks", count,
-                 group->gp_count);
-    SIM_ARGUMENT(!group->gp_ranks[rank].rk_joined, HCCL_E_PARA,
-                 "EI0015: rank is %u, which has joined already, expected another number for each rank", rank);
-    for (uint32_t other = 0; other < count; other++)
-        SIM_ARGUMENT(!group->gp_ranks[other].rk_joined || group->gp_ranks[other].rk_device != device, HCCL_E_PARA,
-                     "EI0015: the current device is %d, with which rank %u has joined, expected another device for "
-                     "each rank", device, other);
-    seat_rank(group, rank, device);
-    *seat = (struct sim_comm_seat){group, rank};
-    if (group->gp_joined == count)
-        remove_root(at);
-    return HCCL_SUCCESS;
-}
-
-HcclResult sim_comm_join(uint32_t count, const HcclRootInfo *info, uint32_t rank,
-                         const struct sim_comm_options *options, struct sim_comm_seat *seat)
-{
-    struct sim_context *context;
-    struct blob blob;
-    SIM_ARGUMENT(count != 0, HCCL_E_PARA, "nRanks is 0, expected at least 1");
-    SIM_ARGUMENT(count <= sim_config_devices(), HCCL_E_NOT_SUPPORT,
-                 "nRanks is %u, expected at most %u, the number of devices: the simulator connects ranks of one "
-                 "process only, with one device each", count, sim_config_devices());
-    SIM_ARGUMENT(rank < count, HCCL_E_PARA, "rank is %u, expected less than %u, nRanks", rank, count);
-    memcpy(&blob, info, sizeof blob);
-    SIM_ARGUMENT(memcmp(blob.bl_magic, magic, sizeof magic) == 0, HCCL_E_PARA,
-                 "rootInfo was not written by HcclGetRootInfo of this library");
-    SIM_ARGUMENT(blob.bl_process == getpid(), HCCL_E_NOT_SUPPORT,
-                 "rootInfo was written by process %" PRId64 ", expected this process (%d): the simulator connects "
-                 "ranks of one process only", blob.bl_process, getpid());
-    if (sim_context_current(&context) != ACL_SUCCESS || sim_engine_may_wait() != ACL_SUCCESS)
-        return HCCL_E_RUNTIME;
-    sim_lock(&roots_lock);
-    HcclResult result =
-        join_root(find_root(NULL, blob.bl_number), count, rank, context->cx_device->dv_id, options, seat);
-    sim_unlock(&roots_lock);
-    if (result == HCCL_SUCCESS)
-        sim_gate_count(&seat->se_group->gp_joining);
-    return result;
-}
-
-/* ---- parts of a group ---- */
-
-static HcclResult check_members(struct sim_comm_seat whole, uint32_t count, const uint32_t *members, uint32_t rank)
-{
-    SIM_ARGUMENT(!whole.se_group->gp_is_part, HCCL_E_PARA,
-                 "comm is a part of another communicator, expected the whole");
-    SIM_ARGUMENT(count != 0 && count <= whole.se_group->gp_count, HCCL_E_PARA,
-                 "rankNum is %u, expected 1 to %u, the number of ranks", count, whole.se_group->gp_count);
-    for (uint32_t i = 0; i < count; i++)
-        SIM_ARGUMENT(members[i] < whole.se_group->gp_count && (i == 0 || members[i] > members[i - 1]), HCCL_E_PARA,
-                     "rankIds[%u] is %u, expected ascending numbers of ranks below %u", i, members[i],
-                     whole.se_group->gp_count);
-    SIM_ARGUMENT(rank < count && members[rank] == whole.se_rank, HCCL_E_PARA,
-                 "subCommRankId is %u, expected the place of rank %u in rankIds", rank, whole.se_rank);
-    return HCCL_SUCCESS;
-}
-
-/* The first member makes a root, which has the number that the program has chosen. */
-static HcclResult join_part(struct sim_comm_seat whole, uint32_t count, uint64_t number, uint32_t rank,
-                            const struct sim_comm_options *options, struct sim_comm_seat *seat)
-{
-    struct root **at = find_root(whole.se_group, number);
-    if (*at == NULL) {
-        *at = calloc(1, sizeof **at);
-        SIM_ARGUMENT(*at != NULL, HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
-        (*at)->ro_whole = whole.se_group;
-        (*at)->ro_number = number;
-    }
-    return join_root(at, count, rank, whole.se_group->gp_ranks[whole.se_rank].rk_device, options, seat);
-}
-
-HcclResult sim_comm_join_part(HcclComm comm, uint32_t count, const uint32_t *members, uint64_t number, uint32_t rank,
-                              struct sim_comm_options *options, struct sim_comm_seat *seat)
-{
-    struct sim_comm_seat whole;
-    HcclResult result = sim_engine_may_wait() == ACL_SUCCESS ? sim_comm_find(comm, &whole) : HCCL_E_RUNTIME;
-    if (result != HCCL_SUCCESS)
-        return result;
-    result = check_members(whole, count, members, rank);
-    if (result == HCCL_SUCCESS) {
-        if (options->op_name[0] == '\0')
-            snprintf(options->op_name, sizeof options->op_name, "%.90s_sub_%" PRIu64, whole.se_group->gp_name, number);
-        sim_lock(&roots_lock);
-        result = join_part(whole, count, number, rank, options, seat);
-        if (result == HCCL_SUCCESS)
-            seat->se_group->gp_is_part = true;
-        sim_unlock(&roots_lock);
-    }
-    if (result == HCCL_SUCCESS)
-        sim_gate_count(&seat->se_group->gp_joining);
-    sim_comm_give_back(whole);
-    return result;
-}
-
-/* ---- the end of joining ---- */
-
-/* Ends the creation for all ranks unless the last one has come meanwhile. */
-static void give_up(struct sim_comm_group *group)
-{
-    sim_lock(&roots_lock);
-    struct root **at = &roots;
-    while (*at != NULL && (*at)->ro_group != group)
-        at = &(*at)->ro_next;
-    if (*at != NULL) {
-        remove_root(at);
-        group->gp_failed = true;
-    }
-    sim_unlock(&roots_lock);
-    sim_gate_raise(&group->gp_joining, group->gp_count);
-}
-
-static HcclResult report_missing(const struct sim_comm_group *group)
-{
-    uint32_t rank = 0;
-    while (group->gp_ranks[rank].rk_joined)
-        rank++;
-    return (HcclResult)sim_refuse(HCCL_E_TIMEOUT,
-                                  "EI0015: %u of %u ranks have joined the communicator in time (HCCL_CONNECT_TIMEOUT), "
-                                  "and rank %u is the first that has not", group->gp_joined, group->gp_count, rank);
-}
-
-static HcclResult publish(struct sim_comm_seat seat, HcclComm *handle)
+HcclResult sim_comm_publish(struct sim_comm_seat seat, HcclComm *handle)
 {
     uint64_t value;
     struct sim_comm *comm = sim_object_take(&comms, &value);
@@ -328,19 +155,6 @@ static HcclResult publish(struct sim_comm_seat seat, HcclComm *handle)
     return HCCL_SUCCESS;
 }
 
-HcclResult sim_comm_wait(struct sim_comm_seat seat, HcclComm *comm)
-{
-    struct sim_comm_group *group = seat.se_group;
-    uint64_t deadline = sim_clock_now() + sim_comm_connect_timeout();
-    if (sim_engine_help_gate(&group->gp_joining, group->gp_count, deadline) == SIM_WAIT_EXPIRED)
-        give_up(group);
-    if (!group->gp_failed)
-        return publish(seat, comm);
-    HcclResult result = report_missing(group);
-    sim_comm_give_back(seat);
-    return result;
-}
-
 HcclResult sim_comm_create_all(uint32_t count, const int32_t *devices, HcclComm *handles)
 {
     struct sim_comm_options options;
@@ -348,15 +162,15 @@ HcclResult sim_comm_create_all(uint32_t count, const int32_t *devices, HcclComm 
     HcclResult result = sim_comm_read_options(NULL, &options);
     struct sim_comm_group *group = NULL;
     if (result == HCCL_SUCCESS && getrandom(&number, sizeof number, 0) == sizeof number)
-        group = create_group(count, &options, number);
+        group = sim_comm_create_group(count, &options, number);
     if (result == HCCL_SUCCESS && group == NULL)
         result = (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
     if (result != HCCL_SUCCESS)
         return result;
     for (uint32_t rank = 0; rank < count; rank++)
-        seat_rank(group, rank, devices[rank]);
+        sim_comm_seat_rank(group, rank, devices[rank]);
     for (uint32_t rank = 0; rank < count; rank++) {
-        HcclResult each = publish((struct sim_comm_seat){group, rank}, &handles[rank]);
+        HcclResult each = sim_comm_publish((struct sim_comm_seat){group, rank}, &handles[rank]);
         result = result == HCCL_SUCCESS ? each : result;
     }
     return result;
@@ -423,9 +237,10 @@ static bool end_comm(struct sim_comm *comm)
         sim_comm_unlock(group);
         return false;
     }
+    group->gp_ranks[seat.se_rank].rk_left = true;
     sim_meeting_leave_all(group, seat.se_rank);
     sim_transfer_leave_all(group, seat.se_rank);
-    group->gp_ranks[seat.se_rank].rk_left = true;
+    sim_span_end(group, seat.se_rank);
     sim_object_end(&comms, comm);
     sim_comm_unlock(group);
     sim_comm_give_back(seat);
@@ -446,15 +261,14 @@ HcclResult sim_comm_destroy(HcclComm handle)
 
 /* ---- waiting, and failures of operators ---- */
 
-#define PATIENCE UINT64_C(10000000000) /* nanoseconds */
-
 void sim_comm_set_deadline(struct sim_run *run, struct sim_comm_seat seat, struct sim_comm_wait *wait,
                            uint32_t missing)
 {
     const uint64_t now = sim_clock_now(), timeout = seat.se_group->gp_timeout;
+    wait->wa_missing = missing;
     if (wait->wa_deadline == 0) {
         wait->wa_deadline = timeout == SIM_FOREVER ? SIM_FOREVER : now + timeout;
-        wait->wa_patience = now + PATIENCE;
+        wait->wa_patience = now + sim_comm_patience();
     }
     if (now >= wait->wa_patience) {
         wait->wa_patience = SIM_FOREVER;
@@ -462,6 +276,11 @@ void sim_comm_set_deadline(struct sim_run *run, struct sim_comm_seat seat, struc
                 run->rn_task->ta_op->op_name, seat.se_rank, seat.se_group->gp_name, missing);
     }
     run->rn_deadline = wait->wa_patience < wait->wa_deadline ? wait->wa_patience : wait->wa_deadline;
+}
+
+bool sim_comm_is_late(const struct sim_run *run, const struct sim_comm_wait *wait)
+{
+    return run->rn_expired && sim_clock_now() >= wait->wa_deadline;
 }
 
 void sim_comm_fail(struct sim_comm_group *group, struct sim_comm_outcome *outcome, struct sim_gate *gate,
@@ -477,6 +296,14 @@ void sim_comm_fail(struct sim_comm_group *group, struct sim_comm_outcome *outcom
     sim_comm_changed(group, gate);
 }
 
+void sim_comm_fail_left(struct sim_comm_group *group, struct sim_comm_outcome *outcome, struct sim_gate *gate,
+                        uint32_t rank)
+{
+    const bool is_lost = group->gp_ranks[rank].rk_is_lost;
+    sim_comm_fail(group, outcome, gate, ACL_ERROR_RT_SOCKET_CLOSE, "the %s of rank %u %s",
+                  is_lost ? "process" : "communicator", rank, is_lost ? "has ended" : "was destroyed");
+}
+
 aclError sim_comm_give_up(struct sim_run *run, struct sim_comm_seat seat, struct sim_comm_outcome outcome)
 {
     if (outcome.oc_code != ACL_ERROR_RT_PARAM_INVALID) /* then the communicator can be used further */
@@ -487,6 +314,7 @@ aclError sim_comm_give_up(struct sim_run *run, struct sim_comm_seat seat, struct
 
 void sim_comm_wait_unused(struct sim_comm_group *group, struct sim_gate *gate, const uint32_t *users)
 {
+    gate = gate_of(group, gate);
     while (*users != 0) {
         const uint64_t level = sim_gate_level(gate);
         sim_comm_unlock(group);
@@ -497,17 +325,34 @@ void sim_comm_wait_unused(struct sim_comm_group *group, struct sim_gate *gate, c
 
 /* ---- suspending ---- */
 
+static void suspend(struct sim_comm_group *group, uint32_t rank)
+{
+    sim_lock(&group->gp_lock);
+    group->gp_ranks[rank].rk_suspended = true;
+    sim_comm_unlock(group);
+}
+
 HcclResult sim_comm_suspend(HcclComm handle)
 {
     struct sim_comm_seat seat;
     HcclResult result = sim_comm_find(handle, &seat);
     if (result != HCCL_SUCCESS)
         return result;
-    sim_lock(&seat.se_group->gp_lock);
-    seat.se_group->gp_ranks[seat.se_rank].rk_suspended = true;
-    sim_comm_unlock(seat.se_group);
+    suspend(seat.se_group, seat.se_rank);
     sim_comm_give_back(seat);
     return HCCL_SUCCESS;
+}
+
+void sim_comm_suspend_device(int32_t device)
+{
+    for (uint32_t i = 1; i < atomic_load_explicit(&comms.tb_count, memory_order_acquire); i++) {
+        struct sim_comm *comm = sim_table_at(&comms, i);
+        sim_lock(&comm->cm_object.ob_lock);
+        if (atomic_load_explicit(&comm->cm_object.ob_slot.sl_handle, memory_order_relaxed) != 0 &&
+            comm->cm_group->gp_ranks[comm->cm_rank].rk_device == device)
+            suspend(comm->cm_group, comm->cm_rank);
+        sim_unlock(&comm->cm_object.ob_lock);
+    }
 }
 
 /* The numbers of calls go on at the next multiple of this, on all ranks alike, however far each one was. */
@@ -527,6 +372,7 @@ HcclResult sim_comm_resume(HcclComm handle)
     struct sim_comm_group *group = seat.se_group;
     struct sim_comm_rank *rank = &group->gp_ranks[seat.se_rank];
     sim_lock(&group->gp_lock);
+    sim_span_receive(group);
     rank->rk_calls = next_epoch(rank->rk_calls);
     sim_meeting_leave_before(group, seat.se_rank, rank->rk_calls);
     for (uint32_t other = 0; other < group->gp_count; other++) {
@@ -549,18 +395,10 @@ static void end(void *object)
     end_comm(object);
 }
 
-static void forget_roots(void)
-{
-    while (roots != NULL)
-        remove_root(&roots);
-}
-
 void sim_comm_reset(void)
 {
     sim_object_destroy_all(&comms, end);
-    sim_lock(&roots_lock);
-    forget_roots();
-    sim_unlock(&roots_lock);
+    sim_join_reset();
 }
 
 void sim_comm_after_fork(void)
@@ -568,6 +406,6 @@ void sim_comm_after_fork(void)
     sim_table_empty(&comms);
     sim_meeting_after_fork();
     sim_transfer_after_fork();
-    sim_lock_renew(&roots_lock);
-    forget_roots();
+    sim_wire_after_fork();
+    sim_join_after_fork();
 }

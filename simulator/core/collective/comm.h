@@ -1,4 +1,5 @@
-/* Communicators. The ranks of one communicator are a group; each rank has a handle of its own, an HcclComm. */
+/* Communicators. The ranks of one communicator are a group; each rank has a handle of its own, an HcclComm. The ranks
+ * may be in several processes, each of which has the state of the whole group (span.h). */
 #ifndef SIM_COMM_H
 #define SIM_COMM_H
 
@@ -11,6 +12,7 @@
 
 struct sim_meeting;
 struct sim_transfer;
+struct sim_wire;
 
 /* Messages called so far, and those recorded by captures, between two ranks. */
 struct sim_comm_pair {
@@ -20,36 +22,47 @@ struct sim_comm_pair {
 /* One rank of a group; guarded by gp_lock. */
 struct sim_comm_rank {
     bool rk_joined;
-    bool rk_left;            /* its communicator was destroyed */
+    bool rk_left;            /* its communicator was destroyed, or its process has ended */
+    bool rk_is_lost;         /* the latter */
     bool rk_suspended;       /* its calls are refused */
-    int32_t rk_device;
+    int32_t rk_device;       /* of a rank of this process */
+    uint32_t rk_place;       /* of its process: the lowest rank there */
     uint64_t rk_calls;       /* operators called so far, apart from those of captures */
     uint64_t rk_captured;    /* operators recorded by captures */
     struct sim_comm_pair *rk_pairs; /* one per rank */
     HcclResult rk_error;     /* what HcclGetCommAsyncError returns */
 };
 
+/* Where the members of a part of a group meet. */
+struct sim_comm_offer {
+    struct sim_comm_offer *of_next;
+    uint64_t of_number, of_root;
+};
+
 struct sim_comm_group {
     struct sim_lock gp_lock;
     _Atomic uint32_t gp_uses;   /* communicators and threads that use it; the last one frees it */
-    struct sim_gate gp_joining; /* its level is the number of ranks that have joined */
+    struct sim_wire *gp_wire;   /* to the other processes; NULL: all ranks are in this one */
     uint32_t gp_count;
-    uint32_t gp_joined;         /* guarded, like gp_failed, by the lock of joining */
-    bool gp_failed;             /* its creation has failed; set before the gate is raised */
+    uint32_t gp_here;           /* ranks of this process */
     bool gp_is_part;            /* of another group */
     uint64_t gp_timeout;        /* of operators, in nanoseconds; SIM_FOREVER: none */
     char gp_name[SIM_COMM_NAME];
     struct sim_comm_rank *gp_ranks;
     struct sim_meeting *gp_meetings;   /* collectives that not every rank has finished, oldest first */
     struct sim_transfer *gp_transfers; /* messages of which only one side has come */
+    struct sim_comm_offer *gp_offers;  /* parts of this group that other processes create */
     struct sim_gate **gp_changed;      /* gates to count on when the lock is released */
     size_t gp_changed_count, gp_changed_room;
 };
 
 /* With the group's lock held: counts the gate on when the lock is released, because a stream that becomes ready may run
- * on this thread at once, and take the lock. The gate must exist for ever. */
+ * on this thread at once, and take the lock. The gate must exist for ever. A group of several processes has one gate
+ * for everything, that of its wire. */
 void sim_comm_changed(struct sim_comm_group *group, struct sim_gate *gate);
 void sim_comm_unlock(struct sim_comm_group *group);
+/* With the group's lock held: a task is about to park until the gate is counted on after the lock was released. */
+void sim_comm_park(struct sim_run *run, struct sim_comm_group *group, struct sim_gate *gate);
 
 /* What a communicator was asked to be (HcclCommConfig). */
 struct sim_comm_options {
@@ -66,18 +79,11 @@ struct sim_comm_seat {
 /* Reads a configuration and the environment; NULL: the environment alone. */
 HcclResult sim_comm_read_options(const HcclCommConfig *config, struct sim_comm_options *options);
 
-/* Makes the identification of a group whose ranks are about to join. */
-HcclResult sim_comm_root(HcclRootInfo *info);
-
-/* Joins the group of a root as one rank with the current device. sim_comm_wait then waits until every rank has joined,
- * and publishes the handle. Two steps, so that one thread can join as several ranks. */
-HcclResult sim_comm_join(uint32_t count, const HcclRootInfo *info, uint32_t rank,
-                         const struct sim_comm_options *options, struct sim_comm_seat *seat);
-HcclResult sim_comm_wait(struct sim_comm_seat seat, HcclComm *comm);
-
-/* Joins a part of a communicator's group; the members call it with the same number. Sets the name if it has none. */
-HcclResult sim_comm_join_part(HcclComm comm, uint32_t count, const uint32_t *members, uint64_t number, uint32_t rank,
-                              struct sim_comm_options *options, struct sim_comm_seat *seat);
+/* Creates a group without ranks; NULL without memory. Its users are the seats. */
+struct sim_comm_group *sim_comm_create_group(uint32_t count, const struct sim_comm_options *options, uint64_t number);
+/* Seats a rank of this process, and gives it a handle. */
+struct sim_comm_seat sim_comm_seat_rank(struct sim_comm_group *group, uint32_t rank, int32_t device);
+HcclResult sim_comm_publish(struct sim_comm_seat seat, HcclComm *handle);
 
 /* Creates a group of the given devices, and all its communicators. */
 HcclResult sim_comm_create_all(uint32_t count, const int32_t *devices, HcclComm *comms);
@@ -85,6 +91,7 @@ HcclResult sim_comm_create_all(uint32_t count, const int32_t *devices, HcclComm 
 /* Refuse the calls of one rank, and accept them again; what it called before is forgotten. */
 HcclResult sim_comm_suspend(HcclComm comm);
 HcclResult sim_comm_resume(HcclComm comm);
+void sim_comm_suspend_device(int32_t device); /* all communicators of a device */
 
 /* With the group's lock held: fails while the rank is suspended. */
 static inline HcclResult sim_comm_check_suspended(const struct sim_comm_rank *rank)
@@ -98,6 +105,7 @@ HcclResult sim_comm_destroy(HcclComm comm);
 
 /* How long a task waits for other ranks; all 0 before it waits. */
 struct sim_comm_wait {
+    uint32_t wa_missing; /* the rank that it waits for */
     uint64_t wa_deadline;
     uint64_t wa_patience; /* when it names a rank that has not come; SIM_FOREVER: it has done so */
 };
@@ -105,6 +113,8 @@ struct sim_comm_wait {
 /* Sets the deadline of a task that parks because a rank has not come. After some time, names that rank on stderr. */
 void sim_comm_set_deadline(struct sim_run *run, struct sim_comm_seat seat, struct sim_comm_wait *wait,
                            uint32_t missing);
+/* Whether that deadline has passed. */
+bool sim_comm_is_late(const struct sim_run *run, const struct sim_comm_wait *wait);
 
 /* The first failure of an operator, which holds for all of its ranks; oc_code 0: none. */
 struct sim_comm_outcome {
@@ -115,6 +125,9 @@ struct sim_comm_outcome {
 /* With the group's lock held: notes a failure unless there is one already, and lets those look who wait at the gate. */
 void sim_comm_fail(struct sim_comm_group *group, struct sim_comm_outcome *outcome, struct sim_gate *gate,
                    aclError code, const char *format, ...) __attribute__((format(printf, 5, 6), cold));
+/* The same because a rank has left. */
+void sim_comm_fail_left(struct sim_comm_group *group, struct sim_comm_outcome *outcome, struct sim_gate *gate,
+                        uint32_t rank);
 /* The result of a task whose operator has failed; releases the group's lock. */
 aclError sim_comm_give_up(struct sim_run *run, struct sim_comm_seat seat, struct sim_comm_outcome outcome);
 /* Waits until no thread uses the buffers of an operator that has failed. Releases the lock meanwhile; the thread that

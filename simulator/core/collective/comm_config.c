@@ -11,6 +11,7 @@
 #define EXEC_SECONDS 1836
 #define CONNECT_SECONDS 120
 #define CONNECT_SPARE 20 /* so that all ranks learn why the first one gave up */
+#define PATIENCE_SECONDS 10
 #define MAGIC UINT32_C(0xF0F0F0F0)
 #define UNSET UINT32_C(0xFFFFFFFF)
 
@@ -48,6 +49,11 @@ uint64_t sim_comm_connect_timeout(void)
     uint64_t seconds = CONNECT_SECONDS;
     read_seconds("HCCL_CONNECT_TIMEOUT", 120, 7200, &seconds);
     return scaled(seconds + CONNECT_SPARE);
+}
+
+uint64_t sim_comm_patience(void)
+{
+    return scaled(PATIENCE_SECONDS);
 }
 
 /* ---- HcclCommConfig ---- */

@@ -3,12 +3,26 @@
  * the group; the table's own lock and the gate's are taken inside. */
 #include "meeting.h"
 
+#include "collective.h"
+#include "span.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct sim_table meetings = {
     .tb_stride = sizeof(struct sim_meeting), .tb_limit = 1u << 20, .tb_kind = SIM_KIND_MEETING};
+
+static void free_meeting(struct sim_meeting *meeting, uint32_t ranks)
+{
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        free(meeting->mt_copies[rank]);
+    free(meeting->mt_parts);
+    free(meeting->mt_copies);
+    free(meeting->mt_phases);
+    atomic_store_explicit(&meeting->mt_slot.sl_handle, 0, memory_order_relaxed);
+    sim_table_give(&meetings, meeting);
+}
 
 static struct sim_meeting *begin(struct sim_comm_group *group, struct sim_meeting_key key)
 {
@@ -17,16 +31,16 @@ static struct sim_meeting *begin(struct sim_comm_group *group, struct sim_meetin
     if (meeting == NULL)
         return NULL;
     meeting->mt_parts = calloc(group->gp_count, sizeof *meeting->mt_parts);
+    meeting->mt_copies = calloc(group->gp_count, sizeof *meeting->mt_copies);
     meeting->mt_phases = calloc(group->gp_count, sizeof *meeting->mt_phases);
-    if (meeting->mt_parts == NULL || meeting->mt_phases == NULL) {
-        free(meeting->mt_parts);
-        free(meeting->mt_phases);
-        sim_table_give(&meetings, meeting);
+    if (meeting->mt_parts == NULL || meeting->mt_copies == NULL || meeting->mt_phases == NULL) {
+        free_meeting(meeting, 0);
         return NULL;
     }
     meeting->mt_next = NULL;
     meeting->mt_key = key;
-    meeting->mt_arrived = meeting->mt_working = meeting->mt_done = meeting->mt_left = 0;
+    meeting->mt_arrived = meeting->mt_working = meeting->mt_done = meeting->mt_left = meeting->mt_left_here = 0;
+    meeting->mt_is_short = false;
     meeting->mt_outcome.oc_code = ACL_SUCCESS;
     atomic_store_explicit(&meeting->mt_slot.sl_handle, handle, memory_order_release);
     struct sim_meeting **last = &group->gp_meetings;
@@ -36,26 +50,32 @@ static struct sim_meeting *begin(struct sim_comm_group *group, struct sim_meetin
     /* A rank that has left the group will not come. */
     for (uint32_t rank = 0; rank < group->gp_count; rank++)
         if (group->gp_ranks[rank].rk_left) {
-            SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_SOCKET_CLOSE, "the communicator of rank %u was destroyed",
-                             rank);
+            sim_comm_fail_left(group, &meeting->mt_outcome, &meeting->mt_gate, rank);
             meeting->mt_phases[rank] = SIM_MEETING_LEFT;
             meeting->mt_left++;
+            meeting->mt_left_here += sim_span_is_here(group, rank);
         }
     return meeting;
 }
 
-struct sim_meeting *sim_meeting_find(struct sim_comm_group *group, struct sim_meeting_key key)
+struct sim_meeting *sim_meeting_peek(const struct sim_comm_group *group, struct sim_meeting_key key)
 {
     struct sim_meeting *meeting = group->gp_meetings;
     while (meeting != NULL &&
            (meeting->mt_key.mk_recorded != key.mk_recorded || meeting->mt_key.mk_number != key.mk_number))
         meeting = meeting->mt_next;
+    return meeting;
+}
+
+struct sim_meeting *sim_meeting_find(struct sim_comm_group *group, struct sim_meeting_key key)
+{
+    struct sim_meeting *meeting = sim_meeting_peek(group, key);
     return meeting != NULL ? meeting : begin(group, key);
 }
 
 /* ---- arrival ---- */
 
-static void compare(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank, const char *name,
+static void compare(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank,
                     const struct sim_collective_work *work)
 {
     const struct sim_collective_work *first = &meeting->mt_work;
@@ -66,10 +86,11 @@ static void compare(struct sim_comm_group *group, struct sim_meeting *meeting, u
                  {"dataType", work->wo_type, first->wo_type},
                  {"op", work->wo_op, first->wo_op},
                  {"root", work->wo_root, first->wo_root}};
-    if (strcmp(name, meeting->mt_name) != 0)
+    if (work->wo_kind != first->wo_kind)
         SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_PARAM_INVALID,
                          "EI0005: rank %u called %s where rank %u called %s, expected the same function in the same "
-                         "order on all ranks", rank, name, meeting->mt_first, meeting->mt_name);
+                         "order on all ranks", rank, sim_collective_name(work->wo_kind), meeting->mt_first,
+                         sim_collective_name(first->wo_kind));
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].mine != pairs[i].expected)
             SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_PARAM_INVALID,
@@ -107,20 +128,24 @@ static void compare_blocks(struct sim_comm_group *group, struct sim_meeting *mee
     }
 }
 
-void sim_meeting_arrive(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank, const char *name,
-                        const struct sim_collective_work *work, const struct sim_collective_part *part)
+void sim_meeting_arrive(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank,
+                        const struct sim_collective_work *work, const struct sim_collective_part *part, void *copy)
 {
     if (meeting->mt_arrived == 0) {
         meeting->mt_first = rank;
-        meeting->mt_name = name;
+        meeting->mt_is_short = group->gp_wire != NULL && sim_collective_is_short(work);
         meeting->mt_work = *work;
         meeting->mt_work.wo_ranks = group->gp_count;
         meeting->mt_work.wo_parts = meeting->mt_parts;
     } else {
-        compare(group, meeting, rank, name, work);
+        compare(group, meeting, rank, work);
     }
     meeting->mt_parts[rank] = *part;
+    meeting->mt_copies[rank] = copy;
     meeting->mt_phases[rank] = SIM_MEETING_ARRIVED;
+    /* The task of a rank in another process can end as soon as all have arrived: nothing more will be heard of it. */
+    if (meeting->mt_is_short && !sim_span_is_here(group, rank))
+        sim_meeting_finish(group, meeting, rank);
     if (++meeting->mt_arrived < group->gp_count)
         return;
     if (work->wo_kind == SIM_ALL_TO_ALL_V || work->wo_kind == SIM_ALL_GATHER_V)
@@ -130,31 +155,51 @@ void sim_meeting_arrive(struct sim_comm_group *group, struct sim_meeting *meetin
     sim_comm_changed(group, &meeting->mt_gate);
 }
 
+void sim_meeting_finish(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank)
+{
+    meeting->mt_phases[rank] = SIM_MEETING_DONE;
+    if (++meeting->mt_done == group->gp_count || meeting->mt_outcome.oc_code != ACL_SUCCESS)
+        sim_comm_changed(group, &meeting->mt_gate);
+}
+
+bool sim_meeting_is_over(const struct sim_comm_group *group, const struct sim_meeting *meeting, uint32_t rank)
+{
+    return meeting->mt_is_short ? meeting->mt_phases[rank] == SIM_MEETING_DONE : meeting->mt_done == group->gp_count;
+}
+
 uint32_t sim_meeting_missing(const struct sim_meeting *meeting)
 {
-    uint32_t rank = 0;
-    while (meeting->mt_phases[rank] != SIM_MEETING_ABSENT)
-        rank++;
-    return rank;
+    const uint32_t count = meeting->mt_work.wo_ranks;
+    for (uint32_t rank = 0; rank < count; rank++)
+        if (meeting->mt_phases[rank] == SIM_MEETING_ABSENT)
+            return rank;
+    for (uint32_t rank = 0; rank < count; rank++)
+        if (meeting->mt_phases[rank] == SIM_MEETING_ARRIVED)
+            return rank;
+    return 0;
 }
 
 /* ---- the end ---- */
 
+/* If it has not failed, the last rank of this process leaves after those of the others are done. If it has, each rank
+ * tells that it leaves. */
 void sim_meeting_leave(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank)
 {
+    const bool is_here = sim_span_is_here(group, rank), has_failed = meeting->mt_outcome.oc_code != ACL_SUCCESS;
     if (meeting->mt_phases[rank] == SIM_MEETING_LEFT)
         return;
     meeting->mt_phases[rank] = SIM_MEETING_LEFT;
-    if (++meeting->mt_left < group->gp_count)
+    meeting->mt_left++;
+    meeting->mt_left_here += is_here;
+    if (is_here && has_failed)
+        sim_span_leave(group, rank, meeting->mt_key, &meeting->mt_outcome);
+    if (meeting->mt_left < group->gp_count && (has_failed || meeting->mt_left_here < group->gp_here))
         return;
     struct sim_meeting **at = &group->gp_meetings;
     while (*at != meeting)
         at = &(*at)->mt_next;
     *at = meeting->mt_next;
-    free(meeting->mt_parts);
-    free(meeting->mt_phases);
-    atomic_store_explicit(&meeting->mt_slot.sl_handle, 0, memory_order_relaxed);
-    sim_table_give(&meetings, meeting);
+    free_meeting(meeting, group->gp_count);
 }
 
 bool sim_meeting_works(const struct sim_comm_group *group)
@@ -165,18 +210,13 @@ bool sim_meeting_works(const struct sim_comm_group *group)
     return false;
 }
 
-static void abandon(struct sim_comm_group *group, struct sim_meeting *meeting, uint32_t rank, const char *event)
-{
-    if (meeting->mt_phases[rank] < SIM_MEETING_DONE)
-        SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_SOCKET_CLOSE, "the communicator of rank %u was %s", rank, event);
-    sim_meeting_leave(group, meeting, rank);
-}
-
 void sim_meeting_leave_all(struct sim_comm_group *group, uint32_t rank)
 {
     for (struct sim_meeting *meeting = group->gp_meetings, *next; meeting != NULL; meeting = next) {
         next = meeting->mt_next;
-        abandon(group, meeting, rank, "destroyed");
+        if (meeting->mt_phases[rank] < SIM_MEETING_DONE)
+            sim_comm_fail_left(group, &meeting->mt_outcome, &meeting->mt_gate, rank);
+        sim_meeting_leave(group, meeting, rank);
     }
 }
 
@@ -184,8 +224,12 @@ void sim_meeting_leave_before(struct sim_comm_group *group, uint32_t rank, uint6
 {
     for (struct sim_meeting *meeting = group->gp_meetings, *next; meeting != NULL; meeting = next) {
         next = meeting->mt_next;
-        if (meeting->mt_key.mk_recorded == 0 && meeting->mt_key.mk_number < number && meeting->mt_working == 0)
-            abandon(group, meeting, rank, "resumed");
+        if (meeting->mt_key.mk_recorded != 0 || meeting->mt_key.mk_number >= number || meeting->mt_working != 0)
+            continue;
+        if (meeting->mt_phases[rank] < SIM_MEETING_DONE)
+            SIM_MEETING_FAIL(group, meeting, ACL_ERROR_RT_SOCKET_CLOSE, "the communicator of rank %u was resumed",
+                             rank);
+        sim_meeting_leave(group, meeting, rank);
     }
 }
 

@@ -5,13 +5,17 @@
  * Transfers are slots of a table, so that the gate at which a task is parked exists for ever (meeting.c has the same
  * rule). A transfer has its own copy of the messages: one that was discarded stays in the list, so that the other sides
  * fail instead of waiting. The lock of the group guards everything but the gates; it is released during copies, and a
- * transfer is not ended while one of its buffers is being copied. */
+ * transfer is not ended while one of its buffers is being copied.
+ *
+ * A message between two processes is copied by the receiving one. There the sender's side is a transfer without a task;
+ * the sender waits until it is told that the message was received. */
 #include "transfer.h"
 
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "collective_work.h"
+#include "span.h"
 #include "engine/context.h"
 #include "engine/device.h"
 
@@ -21,6 +25,7 @@
 
 struct message {
     bool me_sends, me_matched;
+    bool me_was_told; /* to the process of the receiver */
     uint32_t me_peer;
     HcclDataType me_type;
     uint64_t me_recorded, me_number; /* me_recorded 0: it was called */
@@ -35,7 +40,7 @@ struct sim_transfer {
     uint32_t tf_rank, tf_count, tf_left; /* tf_left: messages that are not across yet */
     uint32_t tf_unmatched;
     uint32_t tf_working;                 /* copies that use its buffers */
-    bool tf_ended;                       /* its task has ended: it stays for the other sides alone */
+    bool tf_ended;                       /* it has no task (any more): it stays for the other sides alone */
     struct sim_comm_outcome tf_outcome;
     struct message *tf_messages;
 };
@@ -74,25 +79,19 @@ static const struct sim_range *ranges_of(const void *argument, size_t *count)
 #define FAIL(group, transfer, ...)                                                                                     \
     sim_comm_fail(group, &(transfer)->tf_outcome, &(transfer)->tf_gate, __VA_ARGS__)
 
-static struct sim_transfer *begin(struct sim_comm_group *group, uint32_t rank, struct task *task)
+/* Adds a transfer of `count` messages, and `extra` bytes behind them, which the caller fills in. */
+static struct sim_transfer *add(struct sim_comm_group *group, uint32_t rank, uint32_t count, uint64_t extra)
 {
     uint64_t handle;
-    const size_t bytes = task->tk_count * sizeof(struct message);
     struct sim_transfer *transfer = sim_table_open(&transfers) == 0 ? sim_table_take(&transfers, &handle) : NULL;
-    struct message *messages = transfer != NULL ? malloc(bytes + 1) : NULL;
+    struct message *messages = transfer != NULL ? malloc(count * sizeof *messages + extra + 1) : NULL;
     if (messages == NULL) {
         if (transfer != NULL)
             sim_table_give(&transfers, transfer);
         return NULL;
     }
-    memcpy(messages, messages_of(task), bytes);
-    for (uint32_t i = 0; i < task->tk_count; i++) {
-        messages[i].me_buffer = messages[i].me_bytes == 0 ? NULL : sim_memory_reach(task->tk_ranges[i].rg_address);
-        if (task->tk_recorded)
-            messages[i].me_number = task->tk_executions;
-    }
     transfer->tf_rank = rank;
-    transfer->tf_count = transfer->tf_left = transfer->tf_unmatched = task->tk_count;
+    transfer->tf_count = transfer->tf_left = transfer->tf_unmatched = count;
     transfer->tf_working = 0;
     transfer->tf_ended = false;
     transfer->tf_outcome.oc_code = ACL_SUCCESS;
@@ -100,8 +99,32 @@ static struct sim_transfer *begin(struct sim_comm_group *group, uint32_t rank, s
     transfer->tf_next = group->gp_transfers;
     group->gp_transfers = transfer;
     atomic_store_explicit(&transfer->tf_slot.sl_handle, handle, memory_order_release);
-    task->tk_transfer = handle;
     return transfer;
+}
+
+static struct sim_transfer *begin(struct sim_comm_group *group, uint32_t rank, struct task *task)
+{
+    struct sim_transfer *transfer = add(group, rank, task->tk_count, 0);
+    if (transfer == NULL)
+        return NULL;
+    memcpy(transfer->tf_messages, messages_of(task), task->tk_count * sizeof(struct message));
+    for (uint32_t i = 0; i < task->tk_count; i++) {
+        struct message *message = &transfer->tf_messages[i];
+        message->me_buffer = message->me_bytes == 0 ? NULL : sim_memory_reach(task->tk_ranges[i].rg_address);
+        if (task->tk_recorded)
+            message->me_number = task->tk_executions;
+    }
+    task->tk_transfer = atomic_load_explicit(&transfer->tf_slot.sl_handle, memory_order_relaxed);
+    return transfer;
+}
+
+static struct sim_transfer_post post_of(const struct sim_transfer *transfer, const struct message *message)
+{
+    return (struct sim_transfer_post){.po_rank = transfer->tf_rank, .po_peer = message->me_peer,
+                                      .po_sends = message->me_sends, .po_type = message->me_type,
+                                      .po_recorded = message->me_recorded, .po_number = message->me_number,
+                                      .po_count = message->me_count, .po_bytes = message->me_bytes,
+                                      .po_buffer = message->me_buffer};
 }
 
 static void free_transfer(struct sim_transfer *transfer)
@@ -111,9 +134,25 @@ static void free_transfer(struct sim_transfer *transfer)
     sim_table_give(&transfers, transfer);
 }
 
+/* Tells other processes that the messages to and from them have failed. */
+static void refuse(struct sim_comm_group *group, struct sim_transfer *transfer)
+{
+    for (uint32_t i = 0; i < transfer->tf_count; i++) {
+        struct message *message = &transfer->tf_messages[i];
+        if (message->me_matched || sim_span_is_here(group, message->me_peer))
+            continue;
+        const struct sim_transfer_post post = post_of(transfer, message);
+        sim_span_refuse(group, &post, &transfer->tf_outcome);
+        message->me_matched = true;
+        transfer->tf_unmatched--;
+    }
+}
+
 /* Its task has ended. A transfer that failed stays until the other sides of all its messages have come. */
 static void leave(struct sim_comm_group *group, struct sim_transfer *transfer)
 {
+    if (sim_span_is_here(group, transfer->tf_rank))
+        refuse(group, transfer);
     transfer->tf_ended = true;
     if (transfer->tf_unmatched != 0)
         return;
@@ -124,18 +163,25 @@ static void leave(struct sim_comm_group *group, struct sim_transfer *transfer)
     free_transfer(transfer);
 }
 
-/* Finds the other side of a message of `rank`. */
-static struct message *find_other(struct sim_comm_group *group, uint32_t rank, const struct message *mine,
-                                  struct sim_transfer **transfer)
+/* Finds a message that has no other side yet. */
+static struct message *find(struct sim_comm_group *group, const struct sim_transfer_post *post,
+                            struct sim_transfer **transfer)
 {
     for (*transfer = group->gp_transfers; *transfer != NULL; *transfer = (*transfer)->tf_next)
-        for (uint32_t i = 0; (*transfer)->tf_rank == mine->me_peer && i < (*transfer)->tf_count; i++) {
-            struct message *other = &(*transfer)->tf_messages[i];
-            if (!other->me_matched && other->me_sends != mine->me_sends && other->me_peer == rank &&
-                other->me_recorded == mine->me_recorded && other->me_number == mine->me_number)
-                return other;
+        for (uint32_t i = 0; (*transfer)->tf_rank == post->po_rank && i < (*transfer)->tf_count; i++) {
+            struct message *message = &(*transfer)->tf_messages[i];
+            if (!message->me_matched && message->me_sends == post->po_sends && message->me_peer == post->po_peer &&
+                message->me_recorded == post->po_recorded && message->me_number == post->po_number)
+                return message;
         }
     return NULL;
+}
+
+/* The side that a message of a transfer waits for. */
+static struct sim_transfer_post other_side(const struct sim_transfer_post *post)
+{
+    return (struct sim_transfer_post){.po_rank = post->po_peer, .po_peer = post->po_rank, .po_sends = !post->po_sends,
+                                      .po_recorded = post->po_recorded, .po_number = post->po_number};
 }
 
 /* Copies a message while the lock is released. Neither transfer ends meanwhile. */
@@ -157,30 +203,44 @@ static void copy(struct sim_comm_group *group, struct sim_transfer *transfer, co
         sim_comm_changed(group, &partner->tf_gate);
 }
 
-static void meet(struct sim_comm_group *group, struct sim_transfer *transfer, struct message *mine)
+/* The other side has not come. Another process that receives is told once. */
+static void await(struct sim_comm_group *group, struct sim_transfer *transfer, struct message *mine,
+                  const struct sim_range *range)
+{
+    const struct sim_transfer_post post = post_of(transfer, mine);
+    if (group->gp_ranks[mine->me_peer].rk_left)
+        sim_comm_fail_left(group, &transfer->tf_outcome, &transfer->tf_gate, mine->me_peer);
+    if (transfer->tf_outcome.oc_code != ACL_SUCCESS || !mine->me_sends || mine->me_was_told ||
+        sim_span_is_here(group, mine->me_peer))
+        return;
+    mine->me_was_told = true;
+    if (sim_span_send(group, &post, range) != ACL_SUCCESS)
+        FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the message to rank %u",
+             mine->me_peer);
+}
+
+static void meet(struct sim_comm_group *group, struct sim_transfer *transfer, struct message *mine,
+                 const struct sim_range *range)
 {
     struct sim_transfer *partner;
-    struct message *other = find_other(group, transfer->tf_rank, mine, &partner);
+    const struct sim_transfer_post post = post_of(transfer, mine), wanted = other_side(&post);
+    struct message *other = find(group, &wanted, &partner);
     if (other == NULL) {
-        if (group->gp_ranks[mine->me_peer].rk_left)
-            FAIL(group, transfer, ACL_ERROR_RT_SOCKET_CLOSE, "the communicator of rank %u was destroyed",
-                 mine->me_peer);
+        await(group, transfer, mine, range);
         return;
     }
     mine->me_matched = other->me_matched = true;
     transfer->tf_unmatched--;
     partner->tf_unmatched--;
-    if (transfer->tf_outcome.oc_code != ACL_SUCCESS) { /* it is discarded */
-        FAIL(group, partner, transfer->tf_outcome.oc_code, "%s", transfer->tf_outcome.oc_text);
-        return;
-    }
     if (partner->tf_outcome.oc_code != ACL_SUCCESS) {
         FAIL(group, transfer, partner->tf_outcome.oc_code, "%s", partner->tf_outcome.oc_text);
         if (partner->tf_ended && partner->tf_unmatched == 0)
             leave(group, partner);
         return;
     }
-    if (other->me_count != mine->me_count || other->me_type != mine->me_type) {
+    if (transfer->tf_outcome.oc_code != ACL_SUCCESS) { /* it is discarded */
+        FAIL(group, partner, transfer->tf_outcome.oc_code, "%s", transfer->tf_outcome.oc_text);
+    } else if (other->me_count != mine->me_count || other->me_type != mine->me_type) {
         const struct message *sent = mine->me_sends ? mine : other, *received = mine->me_sends ? other : mine;
         const uint32_t from = mine->me_sends ? transfer->tf_rank : mine->me_peer, to = sent->me_peer;
         FAIL(group, transfer, ACL_ERROR_RT_PARAM_INVALID,
@@ -188,9 +248,74 @@ static void meet(struct sim_comm_group *group, struct sim_transfer *transfer, st
              " of dataType %d", from, sent->me_count, (int)sent->me_type, to, received->me_count,
              (int)received->me_type);
         FAIL(group, partner, transfer->tf_outcome.oc_code, "%s", transfer->tf_outcome.oc_text);
-        return;
+    } else {
+        copy(group, transfer, mine, partner, other);
     }
-    copy(group, transfer, mine, partner, other);
+    if (!sim_span_is_here(group, mine->me_peer)) { /* this side has received it */
+        if (partner->tf_outcome.oc_code == ACL_SUCCESS)
+            sim_span_take(group, &post);
+        else
+            sim_span_refuse(group, &post, &partner->tf_outcome);
+        leave(group, partner);
+    }
+}
+
+/* ---- what other processes tell ---- */
+
+/* Adds a side of another process. */
+static struct sim_transfer *add_side(struct sim_comm_group *group, const struct sim_transfer_post *post, uint64_t extra)
+{
+    struct sim_transfer *transfer = add(group, post->po_rank, 1, extra);
+    if (transfer == NULL)
+        return NULL;
+    transfer->tf_ended = true;
+    transfer->tf_messages[0] =
+        (struct message){.me_sends = post->po_sends, .me_peer = post->po_peer, .me_type = post->po_type,
+                         .me_recorded = post->po_recorded, .me_number = post->po_number, .me_count = post->po_count,
+                         .me_bytes = post->po_bytes, .me_buffer = (char *)(uintptr_t)post->po_buffer};
+    return transfer;
+}
+
+void sim_transfer_come(struct sim_comm_group *group, const struct sim_transfer_post *post, bool is_short)
+{
+    struct sim_transfer *transfer = add_side(group, post, is_short ? post->po_bytes : 0);
+    if (transfer == NULL)
+        return; /* the receiver fails at its time-out */
+    if (is_short) {
+        transfer->tf_messages[0].me_buffer = (char *)(transfer->tf_messages + 1);
+        memcpy(transfer->tf_messages + 1, post->po_buffer, post->po_bytes);
+    } else if (post->po_buffer == NULL && post->po_bytes != 0) {
+        FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION, "the message of rank %u could not be mapped",
+             post->po_rank);
+    }
+}
+
+void sim_transfer_received(struct sim_comm_group *group, const struct sim_transfer_post *post)
+{
+    struct sim_transfer *transfer;
+    const struct sim_transfer_post sent = other_side(post);
+    struct message *message = find(group, &sent, &transfer);
+    if (message == NULL)
+        return;
+    message->me_matched = true;
+    transfer->tf_unmatched--;
+    transfer->tf_left--;
+}
+
+void sim_transfer_refused(struct sim_comm_group *group, const struct sim_transfer_post *post,
+                          const struct sim_comm_outcome *outcome)
+{
+    struct sim_transfer *transfer;
+    const struct sim_transfer_post waiting = other_side(post);
+    struct message *message = find(group, &waiting, &transfer);
+    if (message != NULL) {
+        message->me_matched = true;
+        transfer->tf_unmatched--;
+    } else if (find(group, post, &transfer) == NULL) {
+        transfer = add_side(group, post, 0);
+    }
+    if (transfer != NULL)
+        FAIL(group, transfer, outcome->oc_code, "%s", outcome->oc_text);
 }
 
 bool sim_transfer_works(const struct sim_comm_group *group, uint32_t rank)
@@ -206,7 +331,7 @@ void sim_transfer_leave_all(struct sim_comm_group *group, uint32_t rank)
     for (struct sim_transfer *each = group->gp_transfers; each != NULL; each = each->tf_next)
         for (uint32_t i = 0; i < each->tf_count; i++)
             if (!each->tf_messages[i].me_matched && (each->tf_rank == rank || each->tf_messages[i].me_peer == rank))
-                FAIL(group, each, ACL_ERROR_RT_SOCKET_CLOSE, "the communicator of rank %u was destroyed", rank);
+                sim_comm_fail_left(group, &each->tf_outcome, &each->tf_gate, rank);
 }
 
 void sim_transfer_forget(struct sim_comm_group *group)
@@ -239,8 +364,7 @@ static const struct message *unmatched(const struct sim_transfer *transfer)
 /* With the group's lock held: parks until the transfer changes. */
 static aclError park(struct sim_run *run, struct task *task, struct sim_comm_seat seat, struct sim_transfer *transfer)
 {
-    run->rn_gate = &transfer->tf_gate;
-    run->rn_target = sim_gate_level(&transfer->tf_gate) + 1;
+    sim_comm_park(run, seat.se_group, &transfer->tf_gate);
     run->rn_deadline = SIM_FOREVER; /* while messages are being copied */
     if (transfer->tf_unmatched != 0 && transfer->tf_outcome.oc_code == ACL_SUCCESS)
         sim_comm_set_deadline(run, seat, &task->tk_wait, unmatched(transfer)->me_peer);
@@ -273,10 +397,12 @@ static aclError advance(struct sim_run *run, struct task *task, struct sim_comm_
         sim_comm_unlock(group);
         return sim_engine_give_up(run, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the operator");
     }
-    for (uint32_t i = 0; starts && i < transfer->tf_count; i++)
-        if (!transfer->tf_messages[i].me_matched)
-            meet(group, transfer, &transfer->tf_messages[i]);
-    if (run->rn_expired && transfer->tf_unmatched != 0 && sim_clock_now() >= task->tk_wait.wa_deadline)
+    for (uint32_t i = 0; i < transfer->tf_count; i++) {
+        struct message *message = &transfer->tf_messages[i];
+        if (!message->me_matched && (starts || !sim_span_is_here(group, message->me_peer)))
+            meet(group, transfer, message, &task->tk_ranges[i]);
+    }
+    if (transfer->tf_unmatched != 0 && sim_comm_is_late(run, &task->tk_wait))
         report_late(group, transfer);
     if (transfer->tf_outcome.oc_code != ACL_SUCCESS)
         return transfer->tf_working != 0 ? park(run, task, seat, transfer) : give_up(run, seat, transfer);
@@ -300,8 +426,12 @@ static aclError run(struct sim_run *run, void *argument)
     }
     if (!sim_comm_try_find(task->tk_comm, &seat))
         return sim_engine_give_up(run, ACL_ERROR_RT_SOCKET_CLOSE, "its communicator was destroyed");
-    sim_lock(&seat.se_group->gp_lock);
-    aclError code = advance(run, task, seat);
+    aclError code;
+    do {
+        sim_lock(&seat.se_group->gp_lock);
+        sim_span_receive(seat.se_group);
+        code = advance(run, task, seat);
+    } while (code == SIM_PARK && sim_span_has_news(seat.se_group, task->tk_wait.wa_missing));
     if (code != SIM_PARK)
         task->tk_ticket = 0;
     sim_comm_give_back(seat);
@@ -317,6 +447,7 @@ static void drop(void *argument)
     if (!sim_comm_try_find(task->tk_comm, &seat))
         return;
     sim_lock(&seat.se_group->gp_lock);
+    sim_span_receive(seat.se_group);
     struct sim_transfer *transfer = task->tk_ticket != 0 ? current(task) : NULL;
     if (transfer == NULL)
         transfer = begin(seat.se_group, seat.se_rank, task);
@@ -325,7 +456,7 @@ static void drop(void *argument)
         sim_comm_wait_unused(seat.se_group, &transfer->tf_gate, &transfer->tf_working);
         for (uint32_t i = 0; i < transfer->tf_count; i++)
             if (!transfer->tf_messages[i].me_matched)
-                meet(seat.se_group, transfer, &transfer->tf_messages[i]);
+                meet(seat.se_group, transfer, &transfer->tf_messages[i], &task->tk_ranges[i]);
         leave(seat.se_group, transfer);
     }
     task->tk_ticket = 0;

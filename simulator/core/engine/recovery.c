@@ -9,6 +9,7 @@
 #include "recovery.h"
 #include "base/clock.h"
 #include "base/registry.h"
+#include "base/room.h"
 #include "context.h"
 #include "engine.h"
 
@@ -123,6 +124,7 @@ aclError sim_recovery_abort_device(struct sim_device *device, uint32_t timeout)
     aclError code = abort_all(device, deadline, &batch);
     for (size_t i = 0; i < batch.bt_count; i++)
         sim_engine_abort_end(batch.bt_streams[i]);
+    sim_room_device_aborted(device->dv_id);
     if (code == ACL_SUCCESS)
         code = sim_registry_fire_abort(device->dv_id, ACL_RT_DEVICE_TASK_ABORT_POST, deadline);
     mark(device, ACL_ERROR_RT_DEVICE_TASK_ABORT, ACL_SUCCESS);

@@ -36,7 +36,7 @@
 
 struct exchange sim_exchange = {.xc_turn = PTHREAD_MUTEX_INITIALIZER, CLOSED};
 
-static const char *const kinds[SIM_EXCHANGE_KINDS] = {"memory", "physical", "event", "notify"};
+static const char *const kinds[SIM_EXCHANGE_KINDS] = {"memory", "physical", "event", "notify", "group"};
 
 static int32_t pid_of(uint64_t id)
 {

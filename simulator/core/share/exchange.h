@@ -1,5 +1,5 @@
 /* The exchange of memory, events and notifies between processes on one machine: memory is shared by its file, events
- * and notifies by pages that both processes map.
+ * and notifies by pages that both processes map, communicators by both.
  *
  * One process publishes, and others import by a number that identifies the publisher and the object. The publisher's
  * thread replies, and it alone decides which processes may import: those of the same user, and those in the list, as
@@ -17,6 +17,7 @@ enum sim_exchange_kind {
     SIM_EXCHANGE_PHYSICAL,
     SIM_EXCHANGE_EVENT,
     SIM_EXCHANGE_NOTIFY,
+    SIM_EXCHANGE_GROUP, /* pages and files of the processes of a communicator */
     SIM_EXCHANGE_KINDS,
 };
 

@@ -203,8 +203,8 @@ static aclError publish(struct sim_offer *offer, bool to_all, struct sim_gate *g
     int error = open_own();
     SIM_CHECK(error == 0, ACL_ERROR_RT_IPC_ERROR, "no memory could be shared: %s", strerror(error));
     uint32_t slot = take_slot(gate);
-    SIM_CHECK(slot < SLOTS, ACL_ERROR_RT_IPC_ERROR, "%u events and notifies of this process are shared, expected fewer",
-              SLOTS);
+    SIM_CHECK(slot < SLOTS, ACL_ERROR_RT_IPC_ERROR,
+              "%u events, notifies and communicators of this process are shared, expected fewer", SLOTS);
     *share = (struct sim_share){own, &own->lk_segment->sg_pages[slot], gate};
     aclError code = sim_exchange_add(offer, to_all, slot, id);
     if (code != ACL_SUCCESS)
@@ -313,8 +313,8 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
     int files[FILES] = {-1, -1}, error = 0;
     SIM_TRY(sim_exchange_start());
     struct sim_link *link = find_link(pid);
-    SIM_CHECK(link != NULL, ACL_ERROR_RT_IPC_ERROR, "events and notifies of %u processes are in use, expected fewer",
-              LINKS - 1);
+    SIM_CHECK(link != NULL, ACL_ERROR_RT_IPC_ERROR,
+              "events, notifies and communicators of %u processes are in use, expected fewer", LINKS - 1);
     bool is_new = link->lk_segment == NULL || atomic_load(&link->lk_gone), answered = false;
     if (!is_new && !(answered = sim_exchange_ask(link->lk_socket, &request, &reply, files, &error))) {
         atomic_store(&link->lk_gone, true); /* the thread may not know yet; the number may belong to a new process */

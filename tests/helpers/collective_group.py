@@ -1,0 +1,42 @@
+"""Processes whose ranks form one communicator."""
+
+import contextlib
+from pathlib import Path
+
+from helpers.processes import processes
+
+OPEN = f"import sys; sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
+OPEN += "from helpers.collective import *\nfrom helpers import collective_checks as checks\n"
+
+
+class Group:
+    """Processes with the ranks of one communicator; in each of them, ``ranks`` are its :class:`.Ranks`."""
+
+    def __init__(self, members, ranks_of):
+        self.members, self.count = members, sum(map(len, ranks_of))
+        self.all(OPEN)
+        info = members[0]("root_info().hex()")
+        self.all([f"ranks = Ranks({self.count}, {here}, bytes.fromhex({info!r}))" for here in ranks_of])
+
+    def begin(self, code):
+        """Send code to all processes, or to each its own."""
+        each = code if isinstance(code, list) else [code] * len(self.members)
+        for member, text in zip(self.members, each):
+            member.begin(text)
+
+    def all(self, code):
+        """Have all processes execute code at the same time, and return their results."""
+        self.begin(code)
+        return [member.end() for member in self.members]
+
+
+@contextlib.contextmanager
+def group(*ranks_of, **options):
+    """Start a process for each list of ranks; options are variables of their environment."""
+    with processes(len(ranks_of), **options) as members:
+        yield Group(members, ranks_of)
+
+
+def singles(count):
+    """Return lists of one rank each."""
+    return [[rank] for rank in range(count)]

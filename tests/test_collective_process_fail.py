@@ -1,0 +1,254 @@
+"""What the other ranks learn when a rank of another process fails, in each of its states."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from helpers.collective_group import OPEN, group, singles
+from helpers.processes import processes
+
+pytestmark = pytest.mark.needs_sim
+
+GONE, LATE, WRONG = 507901, 107020, 107000
+SHORT, LONG = 4, 100000  # elements: sent with the arrival, and read where they are
+SOON = 1  # seconds
+SUM = "a := checks.put_all(ranks, checks.inputs(ranks, 'f4', {0})), ranks.call(ranks.here[0], 'AllReduce', "
+SUM += "a[ranks.here[0]], a[ranks.here[0]], checks.size_of({0}), 4, 0)"
+WAIT = "ranks.wait(ranks.here[0])"
+ERROR = "ranks.error(ranks.here[0])"
+SCALED = {"ACL_SIM_HCCL_TIME_SCALE": "0.001", "HCCL_EXEC_TIMEOUT": "300"}  # 0.3 seconds
+
+
+def queue_sum(member, size):
+    """Queue an all-reduce in a process."""
+    member(SUM.format(size))
+
+
+@pytest.fixture
+def trio():
+    """Start three processes with a rank each."""
+    with group(*singles(3)) as three:
+        yield three
+
+
+def expect(members, code, *words):
+    """Wait for the streams of processes that wait already; all fail soon, with these words."""
+    start = time.monotonic()
+    for member in members:
+        ret, text = member.end()
+        assert ret == code, text
+        assert [word for word in words if word not in text] == [], text
+    assert time.monotonic() - start < SOON
+
+
+def end(member, how):
+    """End a process, or all that the library does in it."""
+    if how == "kill":
+        member.kill()
+    else:
+        member.begin("__import__('os')._exit(0)" if how == "exit" else "acl.sim.reset()")
+    return "the communicator of rank 2 was destroyed" if how == "reset" else "the process of rank 2 has ended"
+
+
+@pytest.mark.parametrize("size", [SHORT, LONG])
+@pytest.mark.parametrize("how", ["kill", "exit", "reset"])
+def test_a_process_that_ends_before_it_calls(trio, how, size):
+    first, second, last = trio.members
+    for member in (first, second):
+        queue_sum(member, size)
+        member.begin(WAIT)
+    text = end(last, how)
+    expect([first, second], GONE, text)
+    assert [member(ERROR) for member in (first, second)] == [21, 21]
+    queue_sum(first, size)  # and so does each later operator
+    first.begin(WAIT)
+    expect([first], GONE, text)
+    assert first("ranks.destroy(0)") == second("ranks.destroy(1)") == 0
+
+
+@pytest.mark.parametrize("how", ["kill", "exit"])
+def test_a_process_that_ends_while_it_waits(trio, how):
+    first, second, last = trio.members
+    queue_sum(first, LONG)
+    first.begin(WAIT)
+    queue_sum(last, LONG)
+    assert last("acl.rt.synchronize_stream_with_timeout(ranks.streams[2], 20)") != 0
+    text = end(last, how)
+    queue_sum(second, LONG)
+    second.begin(WAIT)
+    expect([first, second], GONE, text)
+
+
+def test_a_process_that_ends_after_it_has_sent_its_input(trio):
+    """A short input is sent when the rank arrives: the others have it, and only the next operator fails."""
+    first, second, last = trio.members
+    queue_sum(last, SHORT)
+    assert last("acl.rt.synchronize_stream_with_timeout(ranks.streams[2], 20)") != 0
+    last.kill()
+    for code in (0, GONE):
+        for member in (first, second):
+            queue_sum(member, SHORT)
+            member.begin(WAIT)
+        expect([first, second], code)
+
+
+def test_a_process_that_ends_during_messages(trio):
+    first, second, last = trio.members
+    first("b := checks.put_all(ranks, checks.inputs(ranks, 'f4', 9))")
+    first("ranks.call(0, 'Recv', b[0], checks.size_of(9), 4, 2)")
+    first.begin(WAIT)
+    for size in (9, 9000):
+        second(f"b := checks.put_all(ranks, checks.inputs(ranks, 'f4', {size}))")
+        second(f"ranks.call(1, 'Send', b[1], checks.size_of({size}), 4, 2)")
+    second.begin(WAIT)
+    last.kill()
+    expect([first, second], GONE, "the process of rank 2 has ended")
+
+
+@pytest.mark.parametrize("size", [SHORT, LONG])
+def test_a_rank_that_destroys_its_communicator(trio, size):
+    first, second, last = trio.members
+    for member in (first, second):
+        queue_sum(member, size)
+        member.begin(WAIT)
+    assert last("ranks.destroy(2)") == 0
+    expect([first, second], GONE, "the communicator of rank 2 was destroyed")
+
+
+def test_ranks_that_are_done_may_end_at_once():
+    """The last operator of each rank succeeds, though the others leave as soon as theirs has."""
+    with group(*singles(4)) as all_of:
+        for size in (SHORT, LONG):
+            for member in all_of.members:
+                queue_sum(member, size)
+        found = all_of.all(f"({WAIT}, ranks.destroy(ranks.here[0]))")
+        assert [each[0][0] for each in found] == [0] * 4, found
+        assert [each[1] for each in found] == [0] * 4
+
+
+@pytest.mark.parametrize("size", [SHORT, LONG])
+def test_an_operator_that_is_discarded(trio, size):
+    first, second, last = trio.members
+    for member in (first, second):
+        queue_sum(member, size)
+        member.begin(WAIT)
+    last("acl.sim.hold(ranks.streams[2])")
+    queue_sum(last, size)
+    assert last("acl.rt.stream_abort(ranks.streams[2])") == 0
+    expect([first, second], GONE, "the operator of rank 2 was discarded")
+    trio.all(SUM.format(size))  # the communicator can be used further
+    assert [ret for ret, _ in trio.all(WAIT)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("size", [SHORT, LONG])
+def test_what_differs_between_ranks(trio, size):
+    for place, member in enumerate(trio.members):
+        queue_sum(member, size + (place == 1))
+    for ret, text in trio.all(WAIT):
+        assert ret == WRONG, text
+        assert "EI0005: count is " in text and f" {size + 1} on rank 1" in text and f" {size} on rank " in text, text
+    assert trio.all(ERROR) == [0, 0, 0]
+    trio.all("ranks.call(ranks.here[0], 'Barrier')")
+    assert [ret for ret, _ in trio.all(WAIT)] == [0, 0, 0]
+
+
+def test_messages_that_differ():
+    with group(*singles(2)) as two:
+        sender, receiver = two.members
+        two.all("b := checks.put_all(ranks, checks.inputs(ranks, 'f4', 5000))")
+        for size in (3, 5000):
+            sender(f"ranks.call(0, 'Send', b[0], checks.size_of({size}), 4, 1)")
+            receiver(f"ranks.call(1, 'Recv', b[1], checks.size_of({size - 1}), 4, 0)")
+            for ret, text in two.all(WAIT):
+                assert ret == WRONG
+                assert f"EI0005: rank 0 sends {size} elements of dataType 4 to rank 1, which expects {size - 1}" in text
+
+
+# ---- time-outs ----
+
+
+@pytest.mark.parametrize("size", [SHORT, LONG])
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_rank_that_does_not_come(stops, size):
+    """It has not called the operator, or its process is stopped."""
+    with group(*singles(3), **SCALED) as trio:
+        first, second, last = trio.members
+        if stops:
+            last.program.send_signal(signal.SIGSTOP)
+        for member in (first, second):
+            queue_sum(member, size)
+            member.begin(WAIT)
+        expect([first, second], LATE, "EI0002: rank ", "has waited for rank 2 until its time-out (HCCL_EXEC_TIMEOUT)")
+        if stops:
+            last.program.send_signal(signal.SIGCONT)
+        queue_sum(last, size)
+        last.begin(WAIT)
+        expect([last], LATE, "has waited for rank 2")
+        assert trio.all(ERROR) == [21, 21, 21]
+
+
+def test_a_message_that_is_not_received():
+    with group(*singles(2), **SCALED) as two:
+        sender, receiver = two.members
+        two.all("b := checks.put_all(ranks, checks.inputs(ranks, 'f4', 9))")
+        sender("ranks.call(0, 'Send', b[0], checks.size_of(9), 4, 1)")
+        sender.begin(WAIT)
+        expect([sender], LATE, "EI0002: rank 0 has waited for rank 1, which has not received")
+        receiver("ranks.call(1, 'Recv', b[1], checks.size_of(9), 4, 0)")
+        receiver.begin(WAIT)
+        expect([receiver], LATE, "which has not received")
+
+
+# ---- the creation ----
+
+
+def begin_joins(members, count):
+    """Have processes join as ranks 0, 1 and so on of a communicator of ``count``."""
+    for member in members:
+        member(OPEN)
+    info = members[0]("root_info().hex()")
+    for rank, member in enumerate(members):
+        member(f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
+        member.begin(
+            f"(LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm)), acl.get_recent_err_msg())"
+        )
+
+
+def test_a_rank_that_does_not_join():
+    with processes(2, ACL_SIM_HCCL_TIME_SCALE="0.002") as members:
+        begin_joins(members, 3)
+        for member in members:
+            ret, text = member.end()
+            assert ret == 9
+            assert "EI0015: 2 of 3 ranks have joined the communicator in time" in text and "and rank 2 is" in text
+
+
+@pytest.mark.parametrize("gone", [0, 1])
+def test_a_process_that_ends_before_all_have_joined(gone):
+    with processes(3) as members:
+        begin_joins(members, 4)
+        while members[2].program.poll() is None and not joined(members[2].program.pid):
+            time.sleep(0.01)
+        members[gone].kill()
+        for place, member in enumerate(members):
+            if place != gone:
+                ret, text = member.end()
+                assert ret == 13
+                assert "EI0015: the process of rank " in text
+
+
+def joined(pid):
+    """Whether a process sleeps, as it does once it has joined."""
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+
+
+def test_nothing_is_left_in_shared_memory(trio):
+    before = set(os.listdir("/dev/shm"))
+    queue_sum(trio.members[0], LONG)
+    trio.members[1].kill()
+    trio.members[2].kill()
+    ret, _ = trio.members[0](WAIT)
+    assert ret == GONE
+    assert not {name for name in set(os.listdir("/dev/shm")) - before if "ascend" in name}
