@@ -30,3 +30,15 @@ def test_results_are_the_same_in_every_run_and_in_one_process():
 def test_a_mebi_of_elements():
     with group([0], [1]) as all_of:
         all_of.all("checks.all_reduce(ranks, 'f4', 'sum', checks.MEBI).size")
+
+
+def test_parts_of_a_communicator():
+    """Two parts at the same time, and one with the number of an earlier one; the whole works as before."""
+    with group([0, 3], [1], [2, 4], ACL_SIM_DEVICES="2") as all_of:
+        for members in ([0, 2, 3], [1, 4], [2, 4], [1, 2, 3]):
+            all_of.all(f"part = ranks.part({members}, {len(members)})")
+            all_of.all("part and (checks.ring(part, 9), checks.tables(part, 2), part.free())")
+            all_of.all("part and checks.all_reduce(part, 'f4', 'sum', 5000).size")
+            all_of.all("[ranks.call(rank, 'Barrier') for rank in ranks.here]")
+        all_of.all("part and [part.destroy(place) for place in part.here]")
+        all_of.all("checks.ring(ranks, 9)")

@@ -1,6 +1,7 @@
 """Ranks of one communicator, one device and one stream each, called by one thread."""
 
 import ctypes
+import struct
 from pathlib import Path
 
 import numpy
@@ -14,6 +15,8 @@ OPS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 LIBRARY = ctypes.CDLL(str(Path(acl.get_lib()) / "libhccl.so"))
 DEVICE = ctypes.c_void_p
 ROOT_INFO = 4108  # bytes
+CONFIG = struct.pack("QIIQ", 24, 0xF0F0F0F0, 11, 0)  # a HcclCommConfig of defaults alone
+NOBODY = ctypes.c_uint64(0xFFFFFFFF)  # how a rank says that it is not in a part
 
 
 def stored(kind):
@@ -69,6 +72,27 @@ class Ranks:
             assert ret == 0, acl.get_recent_err_msg()
         assert LIBRARY.HcclGroupEnd() == 0, acl.get_recent_err_msg()
         return {rank: comm.value for rank, comm in comms.items()}
+
+    def part(self, members, number):
+        """Create a part of the communicator, with the members in this process; None without any."""
+        here = [place for place, rank in enumerate(members) if rank in self.here]
+        part = Ranks.__new__(Ranks)
+        part.count, part.here, part.blocks = len(members), here, []
+        part.contexts = {place: self.contexts[members[place]] for place in here}
+        part.streams = {place: self.streams[members[place]] for place in here}
+        part.comms = {}
+        comms = {rank: (ctypes.c_void_p(self.comms[rank]), ctypes.c_void_p()) for rank in self.here}
+        ids, config = (ctypes.c_uint32 * len(members))(*members), ctypes.create_string_buffer(CONFIG, len(CONFIG))
+        LIBRARY.HcclGroupStart()
+        for rank, (whole, comm) in comms.items():
+            self.use(rank)
+            place = members.index(rank) if rank in members else NOBODY
+            given = (len(members), ids, ctypes.c_uint64(number)) if rank in members else (0, None, NOBODY)
+            ret = LIBRARY.HcclCreateSubCommConfig(ctypes.byref(whole), *given, place, config, ctypes.byref(comm))
+            assert ret == 0, acl.get_recent_err_msg()
+        assert LIBRARY.HcclGroupEnd() == 0, acl.get_recent_err_msg()
+        part.comms = {place: comms[members[place]][1].value for place in here}
+        return part if here else None
 
     def use(self, rank):
         """Make the context of a rank current."""
