@@ -83,6 +83,34 @@ HcclResult HcclCommInitRootInfoScalable(uint32_t nRanks, uint32_t nRoot, const H
     return join(nRanks, rootInfoList, rank, config, comm);
 }
 
+static HcclResult join_table(const char *path, uint32_t rank, const HcclCommConfig *config, HcclComm *comm)
+{
+    struct sim_comm_options options;
+    struct sim_comm_seat seat;
+    HcclResult result = sim_comm_read_options(config, &options);
+    if (result == HCCL_SUCCESS)
+        result = sim_join_by_table(path, rank, &options, &seat);
+    return result == HCCL_SUCCESS ? sim_batch_wait(seat, comm) : result;
+}
+
+HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm)
+{
+    SIM_ENTER();
+    NOT_NULL(clusterInfo);
+    NOT_NULL(comm);
+    return join_table(clusterInfo, rank, NULL, comm);
+}
+
+HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo, uint32_t rank, HcclCommConfig *config,
+                                         HcclComm *comm)
+{
+    SIM_ENTER();
+    NOT_NULL(clusterInfo);
+    NOT_NULL(config);
+    NOT_NULL(comm);
+    return join_table(clusterInfo, rank, config, comm);
+}
+
 /* Who is not a member says so, and gets no communicator. */
 HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *rankIds, uint64_t subCommId,
                                    uint32_t subCommRankId, HcclCommConfig *config, HcclComm *subComm)

@@ -45,7 +45,8 @@ def root_info():
 class Ranks:
     """The ranks ``here`` of 0 to ``count - 1``; a call goes to the library with the context of its rank.
 
-    Without ``info`` all ranks are in this process. With that of :func:`root_info`, others are elsewhere.
+    Without ``info`` all ranks are in this process. With that of :func:`root_info`, or with the path of a rank table,
+    others are elsewhere.
     """
 
     def __init__(self, count, here=None, info=None):
@@ -64,11 +65,15 @@ class Ranks:
 
     def join(self, info):
         """Create a communicator with all ranks, and return that of each rank of this process."""
-        comms, info = {rank: ctypes.c_void_p() for rank in self.here}, info.ljust(ROOT_INFO, b"\0")
+        comms = {rank: ctypes.c_void_p() for rank in self.here}
         LIBRARY.HcclGroupStart()
         for rank in self.here:
             self.use(rank)
-            ret = LIBRARY.HcclCommInitRootInfo(self.count, info, rank, ctypes.byref(comms[rank]))
+            if isinstance(info, str):
+                ret = LIBRARY.HcclCommInitClusterInfo(info.encode(), rank, ctypes.byref(comms[rank]))
+            else:
+                given = info.ljust(ROOT_INFO, b"\0")
+                ret = LIBRARY.HcclCommInitRootInfo(self.count, given, rank, ctypes.byref(comms[rank]))
             assert ret == 0, acl.get_recent_err_msg()
         assert LIBRARY.HcclGroupEnd() == 0, acl.get_recent_err_msg()
         return {rank: comm.value for rank, comm in comms.items()}

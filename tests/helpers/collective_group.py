@@ -12,11 +12,11 @@ OPEN += "from helpers.collective import *\nfrom helpers import collective_checks
 class Group:
     """Processes with the ranks of one communicator; in each of them, ``ranks`` are its :class:`.Ranks`."""
 
-    def __init__(self, members, ranks_of):
+    def __init__(self, members, ranks_of, table=None):
         self.members, self.count = members, sum(map(len, ranks_of))
         self.all(OPEN)
-        info = members[0]("root_info().hex()")
-        self.all([f"ranks = Ranks({self.count}, {here}, bytes.fromhex({info!r}))" for here in ranks_of])
+        info = repr(table) if table else f"bytes.fromhex({members[0]('root_info().hex()')!r})"
+        self.all([f"ranks = Ranks({self.count}, {here}, {info})" for here in ranks_of])
 
     def begin(self, code):
         """Send code to all processes, or to each its own."""
@@ -31,10 +31,10 @@ class Group:
 
 
 @contextlib.contextmanager
-def group(*ranks_of, **options):
+def group(*ranks_of, table=None, **options):
     """Start a process for each list of ranks; options are variables of their environment."""
     with processes(len(ranks_of), **options) as members:
-        yield Group(members, ranks_of)
+        yield Group(members, ranks_of, table)
 
 
 def singles(count):

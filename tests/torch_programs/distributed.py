@@ -1,6 +1,6 @@
 """``torchrun --nproc-per-node N distributed.py calls|data|sharded|tensor|speed`` with the backend ``hccl``.
 
-Rank 0 prints one JSON object for each part: what was wrong, how far losses are away from those of one process, or times.
+Rank 0 prints JSON objects: that all calls were right, how far losses are away from those of one process, or times.
 """
 
 import json

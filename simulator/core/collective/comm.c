@@ -226,6 +226,19 @@ HcclResult sim_comm_named(const char *name, HcclComm *handle)
     return HCCL_SUCCESS;
 }
 
+bool sim_comm_has_table(uint64_t digest, uint32_t rank)
+{
+    bool found = false;
+    for (uint32_t i = 1; !found && i < atomic_load_explicit(&comms.tb_count, memory_order_acquire); i++) {
+        struct sim_comm *comm = sim_table_at(&comms, i);
+        sim_lock(&comm->cm_object.ob_lock);
+        found = atomic_load_explicit(&comm->cm_object.ob_slot.sl_handle, memory_order_relaxed) != 0 &&
+                comm->cm_group->gp_table == digest && comm->cm_rank == rank;
+        sim_unlock(&comm->cm_object.ob_lock);
+    }
+    return found;
+}
+
 /* Ends a communicator, whose lock is held, and returns true; or false, because buffers of the rank are being accessed.
  * The handle is dead before any stream can run again. */
 static bool end_comm(struct sim_comm *comm)

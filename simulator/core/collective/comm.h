@@ -46,6 +46,7 @@ struct sim_comm_group {
     uint32_t gp_count;
     uint32_t gp_here;           /* ranks of this process */
     bool gp_is_part;            /* of another group */
+    uint64_t gp_table;          /* the digest of its rank table, or 0 */
     uint64_t gp_timeout;        /* of operators, in nanoseconds; SIM_FOREVER: none */
     char gp_name[SIM_COMM_NAME];
     struct sim_comm_rank *gp_ranks;
@@ -141,6 +142,9 @@ void sim_comm_give_back(struct sim_comm_seat seat);
 
 /* The handle of the communicator with a name; HCCL_E_NOT_FOUND without one. */
 HcclResult sim_comm_named(const char *name, HcclComm *comm);
+
+/* Whether this process has a communicator of a rank table as that rank. */
+bool sim_comm_has_table(uint64_t digest, uint32_t rank);
 
 void sim_comm_reset(void);
 void sim_comm_after_fork(void);

@@ -3,7 +3,8 @@
  * share one wire. When the last card is there, every process opens its wire to each of the others, and the root is
  * over. If one rank gives up waiting, or a process ends, the creation has failed for all.
  *
- * The members of a part of a group meet at such a page, too, which the process of the first one makes; it tells the
+ * The ranks of a table meet at such a page, too: the first process that claims the digest of the file as a name makes
+ * it, under a number that the others know from the digest. The members of a part of a group also do, which the process of the first one makes; it tells the
  * others over the wire of the whole group.
  *
  * `turn` guards the roots of this process, and wires that no group has yet. It is a mutex, because the answers of other
@@ -16,6 +17,7 @@
 #include "comm_config.h"
 #include "engine/context.h"
 #include "engine/device.h"
+#include "rank_table.h"
 #include "span.h"
 #include "wire.h"
 
@@ -50,6 +52,8 @@ struct root {
     uint64_t ro_id;
     const struct sim_comm_group *ro_whole; /* the group of which it is a part, or NULL */
     uint64_t ro_number;                    /* of the part */
+    uint64_t ro_table;                     /* the digest of a rank table, or 0 */
+    int ro_claim;                          /* of that name, or -1 */
     bool ro_is_own;                        /* this process has published the page */
     struct sim_share ro_page;
     struct sim_wire *ro_wire;              /* NULL: the group has it */
@@ -95,6 +99,14 @@ static uint64_t look(const struct root *root)
 
 /* ---- roots ---- */
 
+static struct root *find_root_of_table(uint64_t digest)
+{
+    struct root *root = roots;
+    while (root != NULL && root->ro_table != digest)
+        root = root->ro_next;
+    return root;
+}
+
 static struct root *find_root(uint64_t id, const struct sim_comm_group *whole, uint64_t number)
 {
     struct root *root = roots;
@@ -106,6 +118,8 @@ static struct root *find_root(uint64_t id, const struct sim_comm_group *whole, u
 
 static void close_root(struct root *root)
 {
+    if (root->ro_claim >= 0)
+        close(root->ro_claim);
     if (root->ro_is_own)
         sim_exchange_withdraw(SIM_EXCHANGE_GROUP, root->ro_id, "rootInfo");
     if (root->ro_page.sr_link != NULL)
@@ -136,6 +150,7 @@ static struct root *open_root(uint64_t id, int32_t device, aclError *code)
         return NULL;
     }
     root->ro_id = id;
+    root->ro_claim = -1;
     root->ro_is_own = id == 0;
     root->ro_wire = wire;
     root->ro_gate = &wire->wr_gate;
@@ -295,6 +310,59 @@ HcclResult sim_join_by_root(uint32_t count, const HcclRootInfo *info, uint32_t r
         root = open_root(blob.bl_root, context->cx_device->dv_id, &code);
     HcclResult result = join_root(root, count, rank, context->cx_device->dv_id, options, seat);
     if (result != HCCL_SUCCESS && root != NULL && root->ro_users == 0 && !root->ro_is_own)
+        remove_root(root);
+    pthread_mutex_unlock(&turn);
+    return result;
+}
+
+/* ---- rank tables ---- */
+
+#define TABLE_TRIES 1000 /* the process that has the name may be about to end its root */
+
+/* With the turn held: the root of a table, which the first process makes. */
+static struct root *root_of_table(uint64_t digest, int32_t device)
+{
+    aclError code = ACL_SUCCESS;
+    int claim;
+    int32_t holder = 0;
+    struct root *root = find_root_of_table(digest);
+    for (int tries = 0; root == NULL && code != ACL_ERROR_RT_TIMEOUT && tries < TABLE_TRIES; tries++) {
+        root = open_root(0, device, &code);
+        if (root == NULL)
+            return NULL;
+        root->ro_id = sim_exchange_renumber(SIM_EXCHANGE_GROUP, root->ro_id, (uint32_t)digest);
+        if (sim_exchange_claim(digest, &claim, &holder) == ACL_SUCCESS && claim >= 0) {
+            root->ro_claim = claim;
+        } else {
+            remove_root(root);
+            root = open_root(sim_exchange_id(holder, (uint32_t)digest), device, &code);
+        }
+    }
+    if (root != NULL)
+        root->ro_table = digest;
+    return root;
+}
+
+HcclResult sim_join_by_table(const char *path, uint32_t rank, const struct sim_comm_options *options,
+                             struct sim_comm_seat *seat)
+{
+    struct sim_context *context;
+    struct sim_rank_table table;
+    if (sim_context_current(&context) != ACL_SUCCESS || sim_engine_may_wait() != ACL_SUCCESS)
+        return HCCL_E_RUNTIME;
+    HcclResult result = sim_rank_table_read(path, rank, &table);
+    if (result != HCCL_SUCCESS)
+        return result;
+    SIM_ARGUMENT(!sim_comm_has_table(table.rt_digest, rank), HCCL_E_PARA,
+                 "rank is %u, for which this process has a communicator of this clusterInfo, expected it to be "
+                 "destroyed before", rank);
+    const int32_t device = context->cx_device->dv_id;
+    pthread_mutex_lock(&turn);
+    struct root *root = root_of_table(table.rt_digest, device);
+    result = join_root(root, table.rt_count, rank, device, options, seat);
+    if (result == HCCL_SUCCESS)
+        seat->se_group->gp_table = table.rt_digest;
+    else if (root != NULL && root->ro_users == 0)
         remove_root(root);
     pthread_mutex_unlock(&turn);
     return result;

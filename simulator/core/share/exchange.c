@@ -19,6 +19,7 @@
 #include "exchange_inner.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,16 +80,23 @@ void sim_exchange_close(int *file)
 }
 
 /* Process numbers are only valid within one PID name space, so the socket's name contains it. */
-static socklen_t address_of(int32_t pid, struct sockaddr_un *address)
+static socklen_t write_address(const char *rest, struct sockaddr_un *address)
 {
     struct stat space = {0};
     if (stat("/proc/self/ns/pid", &space) != 0)
         space.st_ino = 0;
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
-    int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "aclsim/%llu/%d",
-                          (unsigned long long)space.st_ino, (int)pid);
+    int length = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "aclsim/%llu/%s",
+                          (unsigned long long)space.st_ino, rest);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+static socklen_t address_of(int32_t pid, struct sockaddr_un *address)
+{
+    char rest[16];
+    snprintf(rest, sizeof rest, "%d", (int)pid);
+    return write_address(rest, address);
 }
 
 int sim_exchange_watch(int file, uint32_t events, enum source source, uint32_t index)
@@ -171,7 +179,7 @@ aclError sim_exchange_add(const struct sim_offer *offer, bool to_all, uint32_t s
     entry->en_number = exchange->xc_next_number++;
     entry->en_next = exchange->xc_entries;
     exchange->xc_entries = entry;
-    *id = (uint64_t)(uint32_t)getpid() << 32 | entry->en_number;
+    *id = sim_exchange_id(getpid(), entry->en_number);
     sim_unlock(&exchange->xc_lock);
     return ACL_SUCCESS;
 }
@@ -184,6 +192,19 @@ aclError sim_exchange_publish(const struct sim_offer *offer, bool to_all, uint64
         code = sim_exchange_add(offer, to_all, SLOTS, id);
     pthread_mutex_unlock(&sim_exchange.xc_turn);
     return code;
+}
+
+uint64_t sim_exchange_id(int32_t pid, uint32_t number)
+{
+    return (uint64_t)(uint32_t)pid << 32 | number;
+}
+
+uint64_t sim_exchange_renumber(enum sim_exchange_kind kind, uint64_t id, uint32_t number)
+{
+    sim_lock(&sim_exchange.xc_lock);
+    sim_exchange_find(kind, (uint32_t)id)->en_number = number;
+    sim_unlock(&sim_exchange.xc_lock);
+    return sim_exchange_id(getpid(), number);
 }
 
 static aclError refuse_unpublished(uint64_t id, const char *name)
@@ -335,6 +356,40 @@ aclError sim_exchange_connect(enum sim_exchange_kind kind, uint64_t id, const ch
         return sim_exchange_refuse(kind, ACL_ERROR_RT_TIMEOUT, id, name);
     return sim_fail(code_of_missing(kind), "%s (%#llx) is of process %d, which has exited or belongs to another user, "
                     "expected a process that is running", name, (unsigned long long)id, pid_of(id));
+}
+
+/* ---- claims: whoever listens at the name's socket first has it; nobody has to answer there ---- */
+
+#define CLAIM_TRIES 1000 /* the holder may be about to listen, or to end its claim */
+
+static bool find_holder(const struct sockaddr_un *address, socklen_t length, int32_t *holder)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t size = sizeof peer;
+    int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool found = made >= 0 && connect(made, (const struct sockaddr *)address, length) == 0 &&
+                 getsockopt(made, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+    sim_exchange_close(&made);
+    *holder = peer.pid;
+    return found;
+}
+
+aclError sim_exchange_claim(uint64_t name, int *claim, int32_t *holder)
+{
+    struct sockaddr_un address;
+    char rest[64];
+    snprintf(rest, sizeof rest, "%u/%016llx", (unsigned)geteuid(), (unsigned long long)name);
+    socklen_t length = write_address(rest, &address);
+    for (int tries = 0; tries < CLAIM_TRIES; tries++) {
+        *claim = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        if (*claim >= 0 && bind(*claim, (struct sockaddr *)&address, length) == 0 && listen(*claim, SOMAXCONN) == 0)
+            return ACL_SUCCESS;
+        sim_exchange_close(claim);
+        if (find_holder(&address, length, holder))
+            return ACL_SUCCESS;
+        sched_yield();
+    }
+    return sim_fail(ACL_ERROR_RT_IPC_ERROR, "no process can be reached by the name %s", rest);
 }
 
 /* Takes the files out of a message's control part. */

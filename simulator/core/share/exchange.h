@@ -48,6 +48,15 @@ void sim_exchange_withdraw_all(enum sim_exchange_kind kind);
  * does not reply; 507022. */
 aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_offer *offer);
 
+/* Gives a publication another number, and returns its id: for those who do not get the id in another way. */
+uint64_t sim_exchange_renumber(enum sim_exchange_kind kind, uint64_t id, uint32_t number);
+/* The id that a publication with a number has in a process. */
+uint64_t sim_exchange_id(int32_t pid, uint32_t number);
+
+/* Claims a name for this process, among the processes of this user: *claim is a file, which ends the claim when it is
+ * closed. If another live process has it, *claim is -1 and *holder that process. Returns 507022. */
+aclError sim_exchange_claim(uint64_t name, int *claim, int32_t *holder);
+
 /* Whether this process made the id. */
 bool sim_exchange_is_own(uint64_t id);
 
