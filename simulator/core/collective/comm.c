@@ -246,7 +246,7 @@ static bool end_comm(struct sim_comm *comm)
     const struct sim_comm_seat seat = {comm->cm_group, comm->cm_rank};
     struct sim_comm_group *group = seat.se_group;
     sim_lock(&group->gp_lock);
-    if (sim_meeting_works(group) || sim_transfer_works(group, seat.se_rank)) {
+    if (sim_meeting_works(group, seat.se_rank) || sim_transfer_works(group, seat.se_rank)) {
         sim_comm_unlock(group);
         return false;
     }

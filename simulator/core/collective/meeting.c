@@ -202,10 +202,10 @@ void sim_meeting_leave(struct sim_comm_group *group, struct sim_meeting *meeting
     free_meeting(meeting, group->gp_count);
 }
 
-bool sim_meeting_works(const struct sim_comm_group *group)
+bool sim_meeting_works(const struct sim_comm_group *group, uint32_t rank)
 {
     for (const struct sim_meeting *meeting = group->gp_meetings; meeting != NULL; meeting = meeting->mt_next)
-        if (meeting->mt_working != 0)
+        if (meeting->mt_working != 0 && meeting->mt_phases[rank] != SIM_MEETING_LEFT)
             return true;
     return false;
 }

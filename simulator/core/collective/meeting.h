@@ -53,8 +53,8 @@ void sim_meeting_leave(struct sim_comm_group *group, struct sim_meeting *meeting
 /* The first rank that has not arrived, or, once all have, that has not done its share. */
 uint32_t sim_meeting_missing(const struct sim_meeting *meeting);
 
-/* Whether a rank accesses the buffers of others now. */
-bool sim_meeting_works(const struct sim_comm_group *group);
+/* Whether the buffers of a rank may be in use now. */
+bool sim_meeting_works(const struct sim_comm_group *group, uint32_t rank);
 /* A rank has left the group while no rank works: what it has not finished fails. */
 void sim_meeting_leave_all(struct sim_comm_group *group, uint32_t rank);
 
