@@ -107,3 +107,11 @@ def test_wrong_tables(tmp_path):
             call = f"LIBRARY.HcclCommInitClusterInfo({str(path)!r}.encode(), 0, ctypes.byref(comm))"
             found, text = process(f"({call}, acl.get_recent_err_msg())")
             assert found == code and words in text.split("\n")[0], (words, found, text)
+
+
+def test_memory_that_is_mapped_to_reserved_addresses():
+    with group([0, 1], [2], ACL_SIM_DEVICES="2") as all_of:
+        before = all_of.all("vmm.free_bytes()")
+        for size in (5, 50000):
+            all_of.all(f"checks.in_mapped_memory(ranks, {size})")
+        assert all_of.all("vmm.free_bytes()") == before

@@ -9,6 +9,7 @@ import os
 import numpy
 
 import acl
+from helpers import vmm
 from helpers.collective import LIBRARY, OPS, TYPES, reduced, stored
 
 NO_PRODUCT = "sum", "max", "min"
@@ -196,6 +197,31 @@ def ring(ranks, size):
         for name, addresses in results.items():
             if name != "pairs" or ranks.count % 2 == 0:
                 assert_bits(ranks, rank, addresses[rank], parts[(rank - 1) % ranks.count])
+
+
+# ---- memory that is not in blocks ----
+
+
+def in_mapped_memory(ranks, size):
+    """Compute a sum, gather and pass a message in memory that is mapped to reserved addresses."""
+    parts = inputs(ranks, "f4", size)
+    with vmm.memory() as memory:
+        places = {}
+        for number, rank in enumerate(ranks.here):
+            ranks.use(rank)
+            places[rank] = [memory.mapped(number=number)[1] for _ in range(3)]
+            assert vmm.put(places[rank][0], parts[rank].tobytes()) == 0
+        for rank, (sent, total, gathered) in places.items():
+            ranks.call(rank, "AllReduce", sent, total, size_of(size), TYPES["f4"], OPS["sum"])
+            ranks.call(rank, "AllGather", sent, gathered, size_of(size), TYPES["f4"])
+            LIBRARY.HcclGroupStart()
+            ranks.call(rank, "Send", gathered, size_of(size), 4, (rank + 1) % ranks.count)
+            ranks.call(rank, "Recv", sent, size_of(size), 4, (rank - 1) % ranks.count)
+            assert LIBRARY.HcclGroupEnd() == 0
+        for rank, (sent, total, gathered) in places.items():
+            assert_bits(ranks, rank, sent, parts[0])
+            assert_bits(ranks, rank, total, reduced(parts, "f4", "sum"))
+            assert_bits(ranks, rank, gathered, numpy.concatenate(parts))
 
 
 # ---- captures ----

@@ -35,6 +35,9 @@ struct collective {
     uint64_t ct_ticket;
     const struct sim_stream *ct_stream;
     struct sim_comm_wait ct_wait;
+    struct sim_range ct_reached[RANGES]; /* by other processes: the ranges, or copies of them */
+    void *ct_scratch[RANGES];            /* the copies, or NULL */
+    bool ct_is_reached;                  /* there was memory for them */
     uint32_t ct_ranks;              /* entries of a table */
     bool ct_tables[TABLES];
     uint64_t ct_numbers[];
@@ -84,20 +87,31 @@ static void *reach(const struct sim_range *range)
 
 static struct sim_collective_part part_of(const struct collective *task)
 {
-    return (struct sim_collective_part){reach(&task->ct_ranges[FROM]), reach(&task->ct_ranges[TO]),
+    return (struct sim_collective_part){reach(&task->ct_reached[FROM]), reach(&task->ct_reached[TO]),
                                         table_at(task, FROM_COUNTS), table_at(task, FROM_STARTS),
                                         table_at(task, TO_COUNTS), table_at(task, TO_STARTS)};
 }
 
 /* ---- the execution ---- */
 
-static void begin(struct collective *task, const struct sim_run *run)
+static void begin(struct collective *task, const struct sim_run *run, struct sim_comm_seat seat)
 {
     task->ct_ticket = run->rn_ticket;
     task->ct_stream = run->rn_stream;
     task->ct_wait = (struct sim_comm_wait){0};
     if (task->ct_key.mk_recorded != 0)
         task->ct_key.mk_number++;
+    memcpy(task->ct_reached, task->ct_ranges, sizeof task->ct_reached);
+    task->ct_is_reached = true;
+    for (unsigned i = 0; i < RANGES && !sim_collective_is_short(&task->ct_work); i++)
+        task->ct_is_reached &= sim_span_lend(seat, &task->ct_reached[i], &task->ct_scratch[i]) == ACL_SUCCESS;
+}
+
+static void end(struct collective *task, bool has_result)
+{
+    for (unsigned i = 0; i < RANGES; i++)
+        sim_span_reclaim(&task->ct_ranges[i], has_result && i == TO, &task->ct_scratch[i]);
+    task->ct_ticket = 0;
 }
 
 /* With the group's lock held: ends the rank's part in a meeting that has failed. */
@@ -113,7 +127,8 @@ static void arrive(struct collective *task, struct sim_comm_seat seat, struct si
 {
     struct sim_collective_part part = part_of(task);
     void *copy = NULL;
-    if (sim_span_arrive(seat, task->ct_key, &task->ct_work, task->ct_ranges, &part, &copy) == ACL_SUCCESS)
+    if (task->ct_is_reached &&
+        sim_span_arrive(seat, task->ct_key, &task->ct_work, task->ct_reached, &part, &copy) == ACL_SUCCESS)
         sim_meeting_arrive(seat.se_group, meeting, seat.se_rank, &task->ct_work, &part, copy);
     else
         SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -184,10 +199,13 @@ static aclError run(struct sim_run *run, void *argument)
 {
     struct collective *task = argument;
     struct sim_comm_seat seat;
-    if (task->ct_ticket != run->rn_ticket || task->ct_stream != run->rn_stream)
-        begin(task, run);
-    if (!sim_comm_try_find(task->ct_comm, &seat))
+    const bool begins = task->ct_ticket != run->rn_ticket || task->ct_stream != run->rn_stream;
+    if (!sim_comm_try_find(task->ct_comm, &seat)) {
+        end(task, false);
         return sim_engine_give_up(run, ACL_ERROR_RT_SOCKET_CLOSE, "its communicator was destroyed");
+    }
+    if (begins)
+        begin(task, run, seat);
     aclError code;
     do {
         sim_lock(&seat.se_group->gp_lock);
@@ -195,7 +213,7 @@ static aclError run(struct sim_run *run, void *argument)
         code = advance(run, task, seat);
     } while (code == SIM_PARK && sim_span_has_news(seat.se_group, task->ct_wait.wa_missing));
     if (code != SIM_PARK)
-        task->ct_ticket = 0;
+        end(task, code == ACL_SUCCESS);
     sim_comm_give_back(seat);
     return code;
 }
@@ -207,7 +225,7 @@ static void drop(void *argument)
     struct sim_comm_seat seat;
     if (task->ct_ticket == 0 && task->ct_key.mk_recorded != 0)
         task->ct_key.mk_number++;
-    task->ct_ticket = 0;
+    end(task, false);
     if (!sim_comm_try_find(task->ct_comm, &seat))
         return;
     sim_lock(&seat.se_group->gp_lock);

@@ -4,8 +4,8 @@
  * over. If one rank gives up waiting, or a process ends, the creation has failed for all.
  *
  * The ranks of a table meet at such a page, too: the first process that claims the digest of the file as a name makes
- * it, under a number that the others know from the digest. The members of a part of a group also do, which the process of the first one makes; it tells the
- * others over the wire of the whole group.
+ * it, under a number that the others know from the digest. So do the members of a part of a group: the process of the
+ * first one makes the page, and tells the others over the wire of the whole group.
  *
  * `turn` guards the roots of this process, and wires that no group has yet. It is a mutex, because the answers of other
  * processes are awaited with it held. The page is atomic. */

@@ -1,5 +1,5 @@
-/* Versions 1.0 and 1.2: an object with server_list, whose members have a list of devices with a rank_id each. Numbers are
- * strings. No state and no lock. */
+/* Versions 1.0 and 1.2: an object with server_list, whose members have a list of devices with a rank_id each. Numbers
+ * are strings. No state and no lock. */
 #include "rank_table.h"
 
 #include "base/config_file.h"

@@ -4,7 +4,8 @@
  * that it has not called yet.
  *
  * Inputs and messages of up to 2 KiB travel inside the record. Longer ones are read in the memory of their process, and
- * results are written there.
+ * results are written there. Only blocks of device memory can be reached from outside, so mappings, memory of third
+ * processes and registered memory of the host are copied there and back.
  *
  * A record is checked before it is used: it is ignored if a number in it is out of range. */
 #include "span.h"
@@ -75,6 +76,33 @@ bool sim_span_is_here(const struct sim_comm_group *group, uint32_t rank)
     return group->gp_wire == NULL || group->gp_ranks[rank].rk_place == group->gp_wire->wr_self;
 }
 
+/* ---- memory ---- */
+
+aclError sim_span_lend(struct sim_comm_seat seat, struct sim_range *range, void **scratch)
+{
+    const uint64_t size = sim_memory_whole(range->rg_size);
+    struct sim_policy policy = sim_memory_huge_first(size);
+    if (seat.se_group->gp_wire == NULL || range->rg_size == 0 ||
+        sim_wire_offset(range->rg_address, range->rg_size) != 0)
+        return ACL_SUCCESS;
+    *scratch = sim_memory_try_allocate(seat.se_group->gp_ranks[seat.se_rank].rk_device, size, size, &policy);
+    if (*scratch == NULL)
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    memcpy(sim_memory_reach(*scratch), sim_memory_reach(range->rg_address), range->rg_size);
+    range->rg_address = *scratch;
+    return ACL_SUCCESS;
+}
+
+void sim_span_reclaim(const struct sim_range *range, bool is_result, void **scratch)
+{
+    if (*scratch == NULL)
+        return;
+    if (is_result)
+        memcpy(sim_memory_reach(range->rg_address), sim_memory_reach(*scratch), range->rg_size);
+    sim_memory_release(*scratch, NULL);
+    *scratch = NULL;
+}
+
 /* ---- telling ---- */
 
 static void tell(struct sim_comm_group *group, uint32_t place, const struct head *record)
@@ -96,13 +124,9 @@ static void tell_rank(struct sim_comm_group *group, uint32_t rank, const struct 
     sim_wire_changed(group->gp_wire, at_once);
 }
 
-/* False if other processes cannot reach the memory. */
-static bool locate(const struct sim_range *range, struct place *place)
+static struct place locate(const struct sim_range *range)
 {
-    *place = (struct place){0, range->rg_size};
-    if (range->rg_size != 0)
-        place->pl_offset = sim_wire_offset(range->rg_address, range->rg_size);
-    return range->rg_size == 0 || place->pl_offset != 0;
+    return (struct place){range->rg_size != 0 ? sim_wire_offset(range->rg_address, range->rg_size) : 0, range->rg_size};
 }
 
 static struct arrival *make_arrival(struct sim_comm_seat seat, struct sim_meeting_key key,
@@ -137,17 +161,17 @@ static struct arrival *make_arrival(struct sim_comm_seat seat, struct sim_meetin
 aclError sim_span_arrive(struct sim_comm_seat seat, struct sim_meeting_key key, const struct sim_collective_work *work,
                          const struct sim_range ranges[2], struct sim_collective_part *part, void **copy)
 {
-    const bool is_short = sim_collective_is_short(work);
     if (seat.se_group->gp_wire == NULL)
         return ACL_SUCCESS;
     struct arrival *record = make_arrival(seat, key, work, part);
-    if (record == NULL ||
-        (!is_short && !(locate(&ranges[0], &record->ar_from) && locate(&ranges[1], &record->ar_to)))) {
-        free(record);
+    if (record == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    if (!sim_collective_is_short(work)) {
+        record->ar_from = locate(&ranges[0]);
+        record->ar_to = locate(&ranges[1]);
     }
     tell_all(seat.se_group, &record->ar_head, false);
-    if (is_short) {
+    if (sim_collective_is_short(work)) {
         part->sp_from = record->ar_rest;
         *copy = record;
     } else {
@@ -185,8 +209,7 @@ static struct sim_meeting_key key_of(const struct sim_transfer_post *post)
     return (struct sim_meeting_key){post->po_recorded, post->po_number};
 }
 
-aclError sim_span_send(struct sim_comm_group *group, const struct sim_transfer_post *post,
-                       const struct sim_range *range)
+void sim_span_send(struct sim_comm_group *group, const struct sim_transfer_post *post, const struct sim_range *range)
 {
     const bool is_short = post->po_bytes <= SIM_TRANSFER_SHORT;
     const size_t size = sizeof(struct message) + (is_short ? post->po_bytes : 0);
@@ -196,12 +219,10 @@ aclError sim_span_send(struct sim_comm_group *group, const struct sim_transfer_p
     } made = {.record = {.ms_head = head(SEND, size, post->po_rank, key_of(post)), .ms_sends = true,
                          .ms_type = post->po_type, .ms_count = post->po_count, .ms_is_short = is_short}};
     made.record.ms_head.hd_peer = post->po_peer;
-    if (!locate(range, &made.record.ms_from) && !is_short)
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    made.record.ms_from = locate(range);
     if (is_short && post->po_bytes != 0)
         memcpy(made.record.ms_rest, post->po_buffer, post->po_bytes);
     tell_rank(group, post->po_peer, &made.record.ms_head, false);
-    return ACL_SUCCESS;
 }
 
 void sim_span_take(struct sim_comm_group *group, const struct sim_transfer_post *post)

@@ -1,6 +1,6 @@
 /* Groups that span several processes. Each process has the state of the whole group: what its own ranks do is told to
- * the others, which apply it in the order in which that process has told it. The group's lock is held in each call. In
- * a group of one process, the functions do nothing. */
+ * the others, which apply it in the order in which that process has told it. The group's lock is held in each call,
+ * unless something else is said. In a group of one process, the functions do nothing. */
 #ifndef SIM_SPAN_H
 #define SIM_SPAN_H
 
@@ -9,6 +9,12 @@
 
 /* Whether a rank is of this process. */
 bool sim_span_is_here(const struct sim_comm_group *group, uint32_t rank);
+
+/* Lets other processes reach memory of a rank, which must be of one that its device may access: where they cannot,
+ * *scratch is a copy of it on the device, to which the range then refers. Returns 207001. sim_span_reclaim frees that
+ * again; a result is copied to the range first. No lock is needed. */
+aclError sim_span_lend(struct sim_comm_seat seat, struct sim_range *range, void **scratch);
+void sim_span_reclaim(const struct sim_range *range, bool is_result, void **scratch);
 
 /* Tells that a rank arrives at a meeting. `ranges`: what it reads and what it writes. If the operator is short
  * (sim_collective_is_short), `part` then points to a copy of the input, which the caller owns. Returns 207001. */
@@ -20,9 +26,8 @@ void sim_span_leave(struct sim_comm_group *group, uint32_t rank, struct sim_meet
                     const struct sim_comm_outcome *outcome);
 
 /* Tell a rank of another process that a message is sent to it; that its message was received; that there will be none,
- * or that it will not be received. sim_span_send returns 207001. */
-aclError sim_span_send(struct sim_comm_group *group, const struct sim_transfer_post *post,
-                       const struct sim_range *range);
+ * or that it will not be received. */
+void sim_span_send(struct sim_comm_group *group, const struct sim_transfer_post *post, const struct sim_range *range);
 void sim_span_take(struct sim_comm_group *group, const struct sim_transfer_post *post);
 void sim_span_refuse(struct sim_comm_group *group, const struct sim_transfer_post *post,
                      const struct sim_comm_outcome *outcome);

@@ -26,6 +26,7 @@
 struct message {
     bool me_sends, me_matched;
     bool me_was_told; /* to the process of the receiver */
+    void *me_scratch; /* what that process reads instead of the buffer, or NULL */
     uint32_t me_peer;
     HcclDataType me_type;
     uint64_t me_recorded, me_number; /* me_recorded 0: it was called */
@@ -129,6 +130,8 @@ static struct sim_transfer_post post_of(const struct sim_transfer *transfer, con
 
 static void free_transfer(struct sim_transfer *transfer)
 {
+    for (uint32_t i = 0; i < transfer->tf_count; i++)
+        sim_span_reclaim(NULL, false, &transfer->tf_messages[i].me_scratch);
     free(transfer->tf_messages);
     atomic_store_explicit(&transfer->tf_slot.sl_handle, 0, memory_order_relaxed);
     sim_table_give(&transfers, transfer);
@@ -208,15 +211,19 @@ static void await(struct sim_comm_group *group, struct sim_transfer *transfer, s
                   const struct sim_range *range)
 {
     const struct sim_transfer_post post = post_of(transfer, mine);
+    const struct sim_comm_seat seat = {group, transfer->tf_rank};
+    struct sim_range reached = *range;
     if (group->gp_ranks[mine->me_peer].rk_left)
         sim_comm_fail_left(group, &transfer->tf_outcome, &transfer->tf_gate, mine->me_peer);
     if (transfer->tf_outcome.oc_code != ACL_SUCCESS || !mine->me_sends || mine->me_was_told ||
         sim_span_is_here(group, mine->me_peer))
         return;
     mine->me_was_told = true;
-    if (sim_span_send(group, &post, range) != ACL_SUCCESS)
+    if (post.po_bytes > SIM_TRANSFER_SHORT && sim_span_lend(seat, &reached, &mine->me_scratch) != ACL_SUCCESS)
         FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the message to rank %u",
              mine->me_peer);
+    else
+        sim_span_send(group, &post, &reached);
 }
 
 static void meet(struct sim_comm_group *group, struct sim_transfer *transfer, struct message *mine,
