@@ -1,5 +1,6 @@
 /* Every way in which a collective operator, a message or a communicator fails. */
 #include "collective.h"
+#include "collective/meeting.h"
 
 static HcclRootInfo root;
 
@@ -199,32 +200,42 @@ static void test_an_aborted_device(void)
     check_async_errors(HCCL_SUCCESS);
 }
 
-/* A communicator is not destroyed while its operator works. The first result shows that it does; by then it may have
- * ended, so this is tried until the call has been refused. */
+static bool works(HcclComm comm)
+{
+    struct sim_comm_seat seat;
+    CHECK(sim_comm_try_find(comm, &seat));
+    sim_lock(&seat.se_group->gp_lock);
+    const bool found = sim_meeting_works(seat.se_group, seat.se_rank);
+    sim_comm_unlock(seat.se_group);
+    sim_comm_give_back(seat);
+    return found;
+}
+
+/* A communicator is not destroyed while its operator works. It may have ended when the call comes, so this is tried
+ * until the call has been refused. */
 static void test_a_communicator_in_use(void)
 {
-    enum { COUNT = 16 << 20 };
-    static float ones[COUNT];
+    enum { BYTES = 64 << 20 };
     int32_t devices[] = {0, 1};
-    float *big[2], first;
+    float *big[2];
     HcclResult result = HCCL_SUCCESS;
     open_ranks(2);
-    for (uint32_t i = 0; i < COUNT; i++)
-        ones[i] = 1;
-    EACH(aclrtMalloc((void **)&big[rank], sizeof ones, ACL_MEM_MALLOC_HUGE_FIRST));
+    EACH(aclrtMalloc((void **)&big[rank], BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    EACH(aclrtMemset(big[rank], BYTES, 0, BYTES));
     for (int tries = 0; result == HCCL_SUCCESS && tries < 1000; tries++) {
-        EACH(aclrtMemcpy(big[rank], sizeof ones, ones, sizeof ones, ACL_MEMCPY_HOST_TO_DEVICE));
-        EACH(HcclAllReduce(big[rank], big[rank], COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[rank],
-                           streams[rank]));
+        EACH(HcclAllReduce(big[rank], big[rank], BYTES / sizeof(float), HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM,
+                           comms[rank], streams[rank]));
+        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
         use(0);
-        do
-            CHECK_CODE(aclrtMemcpy(&first, sizeof first, big[0], sizeof first, ACL_MEMCPY_DEVICE_TO_HOST), 0);
-        while (first == 1);
+        while (!works(comms[0]) && status == ACL_STREAM_STATUS_NOT_READY)
+            CHECK_CODE(aclrtStreamQuery(streams[0], &status), 0);
         result = HcclCommDestroy(comms[0]);
         if (result == HCCL_E_AGAIN)
             CHECK_TEXT("comm is in use: an operator runs, expected it to have ended (20 HCCL_E_AGAIN)");
-        synchronize(0, 0);
-        synchronize(1, 0);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            use(rank);
+            CHECK(aclrtSynchronizeStream(streams[rank]) == ACL_SUCCESS || result == HCCL_SUCCESS);
+        }
         if (result == HCCL_SUCCESS) {
             CHECK_CODE(HcclCommDestroy(comms[1]), 0);
             CHECK_CODE(HcclCommInitAll(2, devices, comms), 0);
