@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.collective_checks import FULL
 from helpers.collective_group import OPEN, group, singles
 from helpers.processes import processes
 
@@ -13,12 +14,13 @@ pytestmark = pytest.mark.needs_sim
 
 GONE, LATE, WRONG = 507901, 107020, 107000
 SHORT, LONG = 4, 100000  # elements: sent with the arrival, and read where they are
-SOON = 1  # seconds
+SIZES = [SHORT, LONG] if FULL else [LONG]
+ENDS = ["kill", "exit", "reset"] if FULL else ["kill"]
 SUM = "a := checks.put_all(ranks, checks.inputs(ranks, 'f4', {0})), ranks.call(ranks.here[0], 'AllReduce', "
 SUM += "a[ranks.here[0]], a[ranks.here[0]], checks.size_of({0}), 4, 0)"
 WAIT = "ranks.wait(ranks.here[0])"
 ERROR = "ranks.error(ranks.here[0])"
-SCALED = {"ACL_SIM_HCCL_TIME_SCALE": "0.001", "HCCL_EXEC_TIMEOUT": "300"}  # 0.3 seconds
+SCALED = {"ACL_SIM_HCCL_TIME_SCALE": "0.001", "HCCL_EXEC_TIMEOUT": "1000"}  # 1 second
 
 
 def queue_sum(member, size):
@@ -34,13 +36,13 @@ def trio():
 
 
 def expect(members, code, *words):
-    """Wait for the streams of processes that wait already; all fail soon, with these words."""
+    """Wait for the streams of processes that wait already; all fail, long before the usual time-out, with these words."""
     start = time.monotonic()
     for member in members:
         ret, text = member.end()
         assert ret == code, text
         assert [word for word in words if word not in text] == [], text
-    assert time.monotonic() - start < SOON
+    assert not FULL or time.monotonic() - start < (2 if code == LATE else 1)
 
 
 def end(member, how):
@@ -52,8 +54,8 @@ def end(member, how):
     return "the communicator of rank 2 was destroyed" if how == "reset" else "the process of rank 2 has ended"
 
 
-@pytest.mark.parametrize("size", [SHORT, LONG])
-@pytest.mark.parametrize("how", ["kill", "exit", "reset"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("how", ENDS)
 def test_a_process_that_ends_before_it_calls(trio, how, size):
     first, second, last = trio.members
     for member in (first, second):
@@ -68,7 +70,7 @@ def test_a_process_that_ends_before_it_calls(trio, how, size):
     assert first("ranks.destroy(0)") == second("ranks.destroy(1)") == 0
 
 
-@pytest.mark.parametrize("how", ["kill", "exit"])
+@pytest.mark.parametrize("how", ENDS[:2])
 def test_a_process_that_ends_while_it_waits(trio, how):
     first, second, last = trio.members
     queue_sum(first, LONG)
@@ -107,7 +109,7 @@ def test_a_process_that_ends_during_messages(trio):
     expect([first, second], GONE, "the process of rank 2 has ended")
 
 
-@pytest.mark.parametrize("size", [SHORT, LONG])
+@pytest.mark.parametrize("size", SIZES)
 def test_a_rank_that_destroys_its_communicator(trio, size):
     first, second, last = trio.members
     for member in (first, second):
@@ -128,7 +130,7 @@ def test_ranks_that_are_done_may_end_at_once():
         assert [each[1] for each in found] == [0] * 4
 
 
-@pytest.mark.parametrize("size", [SHORT, LONG])
+@pytest.mark.parametrize("size", SIZES)
 def test_an_operator_that_is_discarded(trio, size):
     first, second, last = trio.members
     for member in (first, second):
@@ -142,7 +144,7 @@ def test_an_operator_that_is_discarded(trio, size):
     assert [ret for ret, _ in trio.all(WAIT)] == [0, 0, 0]
 
 
-@pytest.mark.parametrize("size", [SHORT, LONG])
+@pytest.mark.parametrize("size", SIZES)
 def test_what_differs_between_ranks(trio, size):
     for place, member in enumerate(trio.members):
         queue_sum(member, size + (place == 1))
@@ -169,8 +171,7 @@ def test_messages_that_differ():
 # ---- time-outs ----
 
 
-@pytest.mark.parametrize("size", [SHORT, LONG])
-@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("stops, size", [(False, SHORT), (True, LONG)])
 def test_a_rank_that_does_not_come(stops, size):
     """It has not called the operator, or its process is stopped."""
     with group(*singles(3), **SCALED) as trio:
@@ -187,6 +188,38 @@ def test_a_rank_that_does_not_come(stops, size):
         last.begin(WAIT)
         expect([last], LATE, "has waited for rank 2")
         assert trio.all(ERROR) == [21, 21, 21]
+
+
+def test_a_process_that_is_stopped_while_it_waits():
+    """Its rank has arrived, so the others do their shares, and then wait for it to be done."""
+    with group(*singles(2), **SCALED) as two:
+        first, last = two.members
+        queue_sum(last, LONG)
+        assert last("acl.rt.synchronize_stream_with_timeout(ranks.streams[1], 20)") != 0
+        last.program.send_signal(signal.SIGSTOP)
+        queue_sum(first, LONG)
+        first.begin(WAIT)
+        expect([first], LATE, "EI0002: rank 0 has waited for rank 1 until its time-out")
+        last.program.send_signal(signal.SIGCONT)
+        assert last(WAIT)[0] == LATE
+
+
+def test_ranks_that_resume():
+    """One rank is aborted, and all of them resume, after different numbers of calls."""
+    with group(*singles(3)) as trio:
+        first, second, last = trio.members
+        for member in (first, second):
+            queue_sum(member, LONG)
+        assert last("acl.rt.device_task_abort(0, 0)") == 0
+        queued = "a[2], a[2], checks.size_of(4), 4, 0, DEVICE(ranks.comms[2]), DEVICE(ranks.streams[2])"
+        last("a = checks.put_all(ranks, checks.inputs(ranks, 'f4', 4))")
+        assert last(f"LIBRARY.HcclAllReduce(DEVICE(a[2]), {queued[6:]})") == 22
+        for member in (first, second):
+            assert member("acl.rt.device_task_abort(0, 0)") == 0
+        trio.all("LIBRARY.HcclCommResume(DEVICE(ranks.comms[ranks.here[0]]))")
+        trio.all("checks.all_reduce(ranks, 'f4', 'sum', 5000).size")
+        trio.all("checks.ring(ranks, 9)")
+        assert trio.all(ERROR) == [0, 0, 0]
 
 
 def test_a_message_that_is_not_received():

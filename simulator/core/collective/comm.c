@@ -9,8 +9,8 @@
 #include "comm_config.h"
 #include "engine/context.h"
 #include "engine/device.h"
-#include "join.h"
 #include "meeting.h"
+#include "root.h"
 #include "span.h"
 #include "transfer.h"
 #include "wire.h"
@@ -411,7 +411,7 @@ static void end(void *object)
 void sim_comm_reset(void)
 {
     sim_object_destroy_all(&comms, end);
-    sim_join_reset();
+    sim_root_reset();
 }
 
 void sim_comm_after_fork(void)
@@ -420,5 +420,5 @@ void sim_comm_after_fork(void)
     sim_meeting_after_fork();
     sim_transfer_after_fork();
     sim_wire_after_fork();
-    sim_join_after_fork();
+    sim_root_after_fork();
 }

@@ -4,8 +4,6 @@
 
 #include "comm.h"
 
-#define SIM_JOIN_MOST 64u /* ranks of a communicator */
-
 /* Makes the identification of a communicator whose ranks are about to join. */
 HcclResult sim_join_root(HcclRootInfo *info);
 
@@ -22,8 +20,5 @@ HcclResult sim_join_by_table(const char *path, uint32_t rank, const struct sim_c
 /* Joins a part of a communicator; the members call it with the same number. Sets the name if it has none. */
 HcclResult sim_join_part(HcclComm comm, uint32_t count, const uint32_t *members, uint64_t number, uint32_t rank,
                          struct sim_comm_options *options, struct sim_comm_seat *seat);
-
-void sim_join_reset(void);
-void sim_join_after_fork(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/config_file.h"
 #include "base/fail.h"
-#include "join.h"
+#include "root.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +33,9 @@ static HcclResult read_server(struct sim_json server, uint64_t *ranks)
                      "EI0014: a device of clusterInfo has no rank_id");
         SIM_ARGUMENT(read_number(id, &rank), HCCL_E_PARA, "EI0014: rank_id in clusterInfo is %.*s, expected a number",
                      SIM_SHOWN(id));
-        SIM_ARGUMENT(rank < SIM_JOIN_MOST, HCCL_E_NOT_SUPPORT,
+        SIM_ARGUMENT(rank < SIM_ROOT_RANKS, HCCL_E_NOT_SUPPORT,
                      "EI0014: rank_id in clusterInfo is %.*s, expected less than %u in the simulator", SIM_SHOWN(id),
-                     SIM_JOIN_MOST);
+                     SIM_ROOT_RANKS);
         SIM_ARGUMENT((*ranks >> rank & 1) == 0, HCCL_E_PARA,
                      "EI0014: rank_id %.*s is twice in clusterInfo, expected each number once", SIM_SHOWN(id));
         *ranks |= UINT64_C(1) << rank;

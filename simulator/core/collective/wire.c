@@ -6,7 +6,7 @@
  * Nothing that another process has written is trusted as a size or an address before it was checked.
  *
  * Wires are slots of a table, because a stream may be parked at the gate of one that has been closed. The group's lock
- * guards everything but the gate (comm.h); before there is a group, the lock of joining does (join.c). */
+ * guards everything but the gate (comm.h); before there is a group, the lock of joining does (root.c). */
 #include "wire.h"
 
 #include "address/heap.h"
@@ -145,35 +145,37 @@ void sim_wire_close(struct sim_wire *wire)
 
 /* ---- other processes ---- */
 
-static bool open_files(const struct sim_wire *wire, struct sim_wire_peer *peer, const struct sim_wire_card *card)
+static aclError open_files(const struct sim_wire *wire, struct sim_wire_peer *peer, const struct sim_wire_card *card)
 {
     struct sim_offer board, memory;
-    if (sim_exchange_import(SIM_EXCHANGE_GROUP, card->wc_board, "comm", &board) != ACL_SUCCESS)
-        return false;
+    SIM_TRY(sim_exchange_import(SIM_EXCHANGE_GROUP, card->wc_board, "comm", &board));
     if (board.of_size == board_size(wire->wr_count)) {
         peer->pe_board_size = board.of_size;
         peer->pe_board = map(board.of_file, 0, board.of_size);
     }
     close(board.of_file);
-    if (peer->pe_board == NULL || sim_exchange_import(SIM_EXCHANGE_GROUP, card->wc_memory, "comm", &memory) != 0)
-        return false;
+    SIM_CHECK(peer->pe_board != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "the board of a process could not be mapped");
+    SIM_TRY(sim_exchange_import(SIM_EXCHANGE_GROUP, card->wc_memory, "comm", &memory));
     peer->pe_memory = memory.of_file;
     peer->pe_memory_size = memory.of_size;
     peer->pe_shift = memory.of_extra[0] % 64;
     peer->pe_devices = calloc(memory.of_size >> peer->pe_shift, sizeof(char *));
-    return peer->pe_devices != NULL;
+    SIM_CHECK(peer->pe_devices != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for a process");
+    return ACL_SUCCESS;
 }
 
-bool sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct sim_wire_card *card)
+aclError sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct sim_wire_card *card)
 {
     struct sim_wire_peer *peer = &wire->wr_peers[place];
     int32_t device;
-    peer->pe_open = sim_exchange_share_join(SIM_EXCHANGE_GROUP, card->wc_page, "comm", &wire->wr_gate, &device,
-                                            &peer->pe_page) == ACL_SUCCESS &&
-                    open_files(wire, peer, card);
-    if (!peer->pe_open)
+    aclError code = sim_exchange_share_join(SIM_EXCHANGE_GROUP, card->wc_page, "comm", &wire->wr_gate, &device,
+                                            &peer->pe_page);
+    if (code == ACL_SUCCESS)
+        code = open_files(wire, peer, card);
+    if (code != ACL_SUCCESS)
         close_peer(peer);
-    return peer->pe_open;
+    peer->pe_open = code == ACL_SUCCESS;
+    return code;
 }
 
 /* ---- records ---- */

@@ -43,8 +43,9 @@ struct sim_wire *sim_wire_take(void);
 /* Publishes the page and the memory of this process for `count` places, and its card. Returns the codes of the
  * exchange. */
 aclError sim_wire_publish(struct sim_wire *wire, uint32_t count, int32_t device);
-/* Opens the wire to the process at a place. False if that process has ended or has closed its wire. */
-bool sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct sim_wire_card *card);
+/* Opens the wire to the process at a place. Returns the codes of the exchange: 107000 if that process has ended or has
+ * closed its wire, 207020 if it does not answer. */
+aclError sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct sim_wire_card *card);
 /* Closes everything; what this process has written stays readable for those who have opened it. */
 void sim_wire_close(struct sim_wire *wire);
 
