@@ -37,6 +37,7 @@ static void free_group(struct sim_comm_group *group)
 {
     for (uint32_t rank = 0; rank < group->gp_count; rank++)
         free(group->gp_ranks[rank].rk_pairs);
+    sim_meeting_forget(group);
     sim_transfer_forget(group);
     for (struct sim_comm_offer *offer = group->gp_offers, *next; offer != NULL; offer = next) {
         next = offer->of_next;

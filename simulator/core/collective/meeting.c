@@ -233,6 +233,14 @@ void sim_meeting_leave_before(struct sim_comm_group *group, uint32_t rank, uint6
     }
 }
 
+void sim_meeting_forget(struct sim_comm_group *group)
+{
+    for (struct sim_meeting *meeting = group->gp_meetings, *next; meeting != NULL; meeting = next) {
+        next = meeting->mt_next;
+        free_meeting(meeting, group->gp_count);
+    }
+}
+
 bool sim_meeting_owns(const struct sim_gate *gate)
 {
     return sim_table_slot_of(&meetings, gate) != NULL;

@@ -61,6 +61,9 @@ void sim_meeting_leave_all(struct sim_comm_group *group, uint32_t rank);
 /* A rank forgets its calls with lower numbers; those who wait for it there fail. */
 void sim_meeting_leave_before(struct sim_comm_group *group, uint32_t rank, uint64_t number);
 
+/* Frees what a group has left over: failed meetings that ranks of other processes have not left. */
+void sim_meeting_forget(struct sim_comm_group *group);
+
 bool sim_meeting_owns(const struct sim_gate *gate);
 void sim_meeting_after_fork(void);
 
