@@ -235,16 +235,21 @@ def test_a_message_that_is_not_received():
 # ---- the creation ----
 
 
+def begin_join(member, rank, count, info):
+    """Have a process join as a rank."""
+    member(f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
+    call = f"LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm))"
+    member.begin(f"({call}, acl.get_recent_err_msg())")
+
+
 def begin_joins(members, count):
-    """Have processes join as ranks 0, 1 and so on of a communicator of ``count``."""
+    """Have processes join as ranks 0, 1 and so on of a communicator of ``count``; return what the others need."""
     for member in members:
         member(OPEN)
     info = members[0]("root_info().hex()")
     for rank, member in enumerate(members):
-        member(f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
-        member.begin(
-            f"(LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm)), acl.get_recent_err_msg())"
-        )
+        begin_join(member, rank, count, info)
+    return info
 
 
 def test_a_rank_that_does_not_join():
@@ -273,6 +278,26 @@ def test_a_process_that_ends_before_all_have_joined(gone):
 def joined(pid):
     """Whether a process sleeps, as it does once it has joined."""
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
+
+
+@pytest.mark.skipif(not FULL, reason="not run: it takes 10 seconds, the patience with an answer (CI_FULL=1 runs it)")
+def test_a_process_that_is_stopped_after_it_has_joined():
+    with processes(3) as members:
+        info = begin_joins(members[:2], 3)
+        while not joined(members[1].program.pid):
+            time.sleep(0.01)
+        members[1].program.send_signal(signal.SIGSTOP)
+        members[2](OPEN)
+        begin_join(members[2], 2, 3, info)
+        for member in (members[0], members[2]):
+            ret, text = member.end()
+            assert ret == 9
+            assert "EI0006: the process of rank 1 does not answer" in text
+        members[1].program.send_signal(signal.SIGCONT)
+        assert members[1].end()[0] == 0
+        members[1]("stream = DEVICE(acl.rt.create_stream()[0])")
+        assert members[1]("LIBRARY.HcclBarrier(comm, stream)") == 0
+        assert members[1]("acl.rt.synchronize_stream(stream.value)") == GONE
 
 
 def test_nothing_is_left_in_shared_memory(trio):

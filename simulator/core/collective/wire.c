@@ -125,8 +125,18 @@ static void close_peer(struct sim_wire_peer *peer)
     peer->pe_memory = -1;
 }
 
+/* Others that still expect something of this process learn that nothing more will come. */
+static void give_up_all(struct sim_wire *wire)
+{
+    for (uint32_t place = 0; place < wire->wr_count; place++)
+        atomic_store(&wire->wr_board->bo_lanes[place].ln_given_up, true);
+    sim_wire_changed(wire, true);
+}
+
 void sim_wire_close(struct sim_wire *wire)
 {
+    if (wire->wr_page.sr_link != NULL)
+        give_up_all(wire);
     withdraw(wire->wr_card.wc_page);
     withdraw(wire->wr_card.wc_board);
     withdraw(wire->wr_card.wc_memory);
