@@ -115,3 +115,13 @@ def test_memory_that_is_mapped_to_reserved_addresses():
         for size in (5, 50000):
             all_of.all(f"checks.in_mapped_memory(ranks, {size})")
         assert all_of.all("vmm.free_bytes()") == before
+
+
+@pytest.mark.skipif(not collective_checks.FULL, reason="not run: 64 MiB for each operator (CI_FULL=1 runs it)")
+def test_sixteen_mebis_of_elements():
+    with group([0], [1]) as all_of:
+        all_of.all("(checks.all_reduce(ranks, 'f4', 'sum', 16 * checks.MEBI).size, ranks.free())")
+        all_of.all("(checks.reduce_and_reduce_scatter(ranks, 'f4', 'sum', 8 * checks.MEBI), ranks.free())")
+        all_of.all("(checks.moves(ranks, 'f4', 8 * checks.MEBI), ranks.free())")
+        all_of.all("(checks.tables(ranks, 5 * checks.MEBI), ranks.free())")
+        all_of.all("(checks.ring(ranks, 16 * checks.MEBI), ranks.free())")

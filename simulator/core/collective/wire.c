@@ -1,7 +1,10 @@
 /* A process publishes a page of the exchange, a board and the file of its device memory. The page wakes others, and
  * tells them when the process has ended. The board has a lane for each other process: a ring of bytes, into which the
  * publisher writes records and from which that process reads them. So there is one writer and one reader, and no lock
- * across processes. Device memory is mapped by the whole device, and only where it is touched is memory used.
+ * across processes.
+ *
+ * Of the memory of a device, the first 1 GiB are mapped, or the first 2, 4, ... GiB for a buffer that ends there: a
+ * buffer is always reached by the same mapping, which stays, since it is the first access to a page that costs most.
  *
  * Nothing that another process has written is trusted as a size or an address before it was checked.
  *
@@ -23,6 +26,7 @@
 #define RING (256u << 10) /* bytes; pages that were never written take no memory */
 #define FILLER 0          /* the kind of what is between the last record and the end of the ring */
 #define SPIN_NS 20000     /* a bell takes longer, as two threads have to be woken for it */
+#define VIEW_SHIFT 30     /* log2 of the bytes of the shortest view of a device */
 
 struct lane {
     _Alignas(SIM_LINE) _Atomic uint64_t ln_written;
@@ -109,12 +113,28 @@ static void withdraw(uint64_t id)
         sim_exchange_withdraw(SIM_EXCHANGE_GROUP, id, "comm");
 }
 
+/* Lengths of views of a device. */
+static uint32_t lengths_of(const struct sim_wire_peer *peer)
+{
+    return peer->pe_shift <= VIEW_SHIFT ? 1 : peer->pe_shift - VIEW_SHIFT + 1;
+}
+
+static uint64_t views_of(const struct sim_wire_peer *peer)
+{
+    return (peer->pe_memory_size >> peer->pe_shift) * lengths_of(peer);
+}
+
+static uint64_t length_of(const struct sim_wire_peer *peer, uint64_t view)
+{
+    return UINT64_C(1) << (peer->pe_shift - (lengths_of(peer) - 1 - (uint32_t)(view % lengths_of(peer))));
+}
+
 static void close_peer(struct sim_wire_peer *peer)
 {
-    for (uint64_t device = 0; peer->pe_devices != NULL && device < peer->pe_memory_size >> peer->pe_shift; device++)
-        if (peer->pe_devices[device] != NULL)
-            munmap(peer->pe_devices[device], UINT64_C(1) << peer->pe_shift);
-    free(peer->pe_devices);
+    for (uint64_t view = 0; peer->pe_views != NULL && view < views_of(peer); view++)
+        if (peer->pe_views[view] != NULL)
+            munmap(peer->pe_views[view], length_of(peer, view));
+    free(peer->pe_views);
     if (peer->pe_memory >= 0)
         close(peer->pe_memory);
     if (peer->pe_board != NULL)
@@ -169,8 +189,8 @@ static aclError open_files(const struct sim_wire *wire, struct sim_wire_peer *pe
     peer->pe_memory = memory.of_file;
     peer->pe_memory_size = memory.of_size;
     peer->pe_shift = memory.of_extra[0] % 64;
-    peer->pe_devices = calloc(memory.of_size >> peer->pe_shift, sizeof(char *));
-    SIM_CHECK(peer->pe_devices != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for a process");
+    peer->pe_views = calloc(views_of(peer), sizeof(char *));
+    SIM_CHECK(peer->pe_views != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for a process");
     return ACL_SUCCESS;
 }
 
@@ -303,13 +323,15 @@ void *sim_wire_reach(struct sim_wire *wire, uint32_t place, uint64_t offset, uin
     struct sim_wire_peer *peer = &wire->wr_peers[place];
     if (offset == 0 || offset > peer->pe_memory_size || size > peer->pe_memory_size - offset)
         return NULL;
-    const uint64_t device = offset >> peer->pe_shift, bytes = UINT64_C(1) << peer->pe_shift;
-    const uint64_t inside = offset & (bytes - 1);
-    if (size > bytes - inside)
+    const uint64_t device = offset >> peer->pe_shift, inside = offset - (device << peer->pe_shift);
+    uint64_t view = device * lengths_of(peer);
+    if (size > (UINT64_C(1) << peer->pe_shift) - inside)
         return NULL;
-    if (peer->pe_devices[device] == NULL)
-        peer->pe_devices[device] = map(peer->pe_memory, device << peer->pe_shift, bytes);
-    return peer->pe_devices[device] != NULL ? peer->pe_devices[device] + inside : NULL;
+    while (length_of(peer, view) < inside + size)
+        view++;
+    if (peer->pe_views[view] == NULL)
+        peer->pe_views[view] = map(peer->pe_memory, device << peer->pe_shift, length_of(peer, view));
+    return peer->pe_views[view] != NULL ? peer->pe_views[view] + inside : NULL;
 }
 
 /* ---- gates, and the child of a fork ---- */

@@ -22,7 +22,7 @@ struct sim_wire_peer {
     int pe_memory; /* the file of its device memory */
     uint64_t pe_memory_size;
     uint32_t pe_shift; /* log2 of the bytes of a device in the file */
-    char **pe_devices; /* where they are mapped; NULL: not yet */
+    char **pe_views; /* where their first bytes are mapped, a row of lengths for each device; NULL: not yet */
 };
 
 struct sim_wire {
