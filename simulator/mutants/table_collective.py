@@ -18,21 +18,23 @@ COLLECTIVE_MUTANTS = (
     Mutant(
         "work before the last arrival",
         "advance",
-        "meeting->mt_arrived < group->gp_count)",
-        "meeting->mt_arrived + 1 < group->gp_count)",
+        "meeting->mt_arrived == group->gp_count &&",
+        "meeting->mt_arrived + 1 >= group->gp_count &&",
         (COLLECTIVE,),
     ),
-    Mutant("end before the last share", "advance", "meeting->mt_done < group->gp_count", "false", (COLLECTIVE,)),
+    Mutant(
+        "end before the last share", "sim_meeting_is_over", "meeting->mt_done == group->gp_count", "true", (COLLECTIVE,)
+    ),
     Mutant(
         "all operators meet at one place",
-        "sim_meeting_find",
+        "sim_meeting_peek",
         "meeting->mt_key.mk_number != key.mk_number",
         "false",
         (COLLECTIVE,),
     ),
     Mutant(
         "recorded operators meet called ones",
-        "sim_meeting_find",
+        "sim_meeting_peek",
         "meeting->mt_key.mk_recorded != key.mk_recorded",
         "false",
         (COLLECTIVE,),
@@ -40,13 +42,13 @@ COLLECTIVE_MUTANTS = (
     Mutant(
         "a meeting ends before its last rank",
         "sim_meeting_leave",
-        "++meeting->mt_left < group->gp_count",
-        "++meeting->mt_left < group->gp_count - (group->gp_count > 1)",
+        "meeting->mt_left_here < group->gp_here",
+        "meeting->mt_left_here < group->gp_here - (group->gp_here > 1)",
         (COLLECTIVE,),
     ),
     Mutant(
         "last share wakes nobody",
-        "work",
+        "sim_meeting_finish",
         "sim_comm_changed(group, &meeting->mt_gate)",
         "(void)0",
         (COLLECTIVE,),
@@ -99,8 +101,8 @@ COLLECTIVE_MUTANTS = (
         (COLLECTIVE,),
     ),
     # messages
-    Mutant("messages in the reverse order", "find_other", "other->me_number == mine->me_number", "true", (COLLECTIVE,)),
-    Mutant("messages from any rank", "find_other", "other->me_peer == rank", "true", (COLLECTIVE,)),
+    Mutant("messages in the reverse order", "find", "message->me_number == post->po_number", "true", (COLLECTIVE,)),
+    Mutant("messages from any rank", "find", "message->me_peer == post->po_peer", "true", (COLLECTIVE,)),
     Mutant(
         "the other side goes on waiting", "copy", "sim_comm_changed(group, &partner->tf_gate)", "(void)0", (COLLECTIVE,)
     ),
@@ -118,15 +120,21 @@ COLLECTIVE_MUTANTS = (
     Mutant("an inner group acts", "sim_batch_end", "--batch.depth != 0", "(batch.depth = 0) != 0", (COLLECTIVE,)),
     Mutant(
         "a rank that joins is not counted",
-        "sim_comm_join",
-        "sim_gate_count(&seat->se_group->gp_joining);",
-        ";",
+        "sim_root_join",
+        "atomic_fetch_add(word(root, JOINED), 1)",
+        "atomic_fetch_add(word(root, JOINED), 0)",
         (COLLECTIVE,),
     ),
-    Mutant("a creation that failed succeeds", "give_up", "group->gp_failed = true;", "", (FAIL,)),
+    Mutant(
+        "a creation that failed succeeds",
+        "sim_root_wait",
+        "state == COMPLETE ? root->ro_result : report(root, state)",
+        "root->ro_result",
+        (FAIL,),
+    ),
     # failures
     Mutant("differing arguments meet", "compare", "pairs[i].mine != pairs[i].expected", "false", (FAIL,)),
-    Mutant("differing functions meet", "compare", "strcmp(name, meeting->mt_name) != 0", "false", (FAIL,)),
+    Mutant("differing functions meet", "compare", "work->wo_kind != first->wo_kind", "false", (FAIL,)),
     Mutant("differing tables meet", "compare_tables", "sent != expected", "false", (FAIL,)),
     Mutant(
         "differing offsets meet",
@@ -145,17 +153,17 @@ COLLECTIVE_MUTANTS = (
     ),
     Mutant(
         "a destroyed communicator is waited for",
-        "abandon",
+        "sim_meeting_leave_all",
         "meeting->mt_phases[rank] < SIM_MEETING_DONE",
         "false",
         (FAIL,),
     ),
     Mutant("a rank that has left is waited for", "begin", "group->gp_ranks[rank].rk_left", "false", (FAIL,)),
-    Mutant("no time-out", "advance", "expired && meeting->mt_arrived", "false && meeting->mt_arrived", (FAIL,)),
+    Mutant("no time-out", "advance", "!sim_comm_is_late(run, &task->ct_wait)", "true", (FAIL,)),
     Mutant(
         "the wrong rank is named",
         "sim_meeting_missing",
-        "meeting->mt_phases[rank] != SIM_MEETING_ABSENT",
+        "meeting->mt_phases[rank] == SIM_MEETING_ABSENT",
         "false",
         (FAIL,),
     ),
