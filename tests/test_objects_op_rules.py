@@ -34,9 +34,11 @@ def ints(*values):
 # Operators with a kernel whose outputs do not follow from the arguments: their size depends on elements, or programs
 # choose their shape or type.
 FREE = {
-    "bincount", "chunk_cat", "gru", "gru_backward", "lstm", "lstm_backward", "normal_float_float", "npu_format_cast",
-    "quant_matmul_v3", "quant_matmul_v4", "quant_matmul_v5", "quant_matmul_weight_nz", "repeat_interleave_grad",
-    "thnn_fused_lstm_cell_backward",
+    "bincount", "chunk_cat", "grouped_matmul_finalize_routing", "grouped_matmul_finalize_routing_v2",
+    "grouped_matmul_finalize_routing_v3", "grouped_matmul_finalize_routing_weight_nz",
+    "grouped_matmul_finalize_routing_weight_nz_v2", "gru", "gru_backward", "lstm", "lstm_backward",
+    "normal_float_float", "npu_format_cast", "quant_matmul_v3", "quant_matmul_v4", "quant_matmul_v5",
+    "quant_matmul_weight_nz", "repeat_interleave_grad", "thnn_fused_lstm_cell_backward",
 }  # fmt: skip
 # One row a call: the operator, its arguments (NumPy arrays go to the device), what NumPy makes of it.
 RESULTS = (

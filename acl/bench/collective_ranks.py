@@ -8,9 +8,11 @@ from functools import lru_cache, partial
 from typing import Any, Callable
 
 import acl
-from acl.bench.collectives import QUEUED, TYPES, Case
+from acl.bench.collectives import QUEUED, Case
+from acl.data_types import DATA_TYPES
 
 Calls = list[Callable[[], Any]]
+BYTES = {kind.name: kind.bits // 8 for kind in DATA_TYPES.values()}
 
 
 class Ranks:
@@ -25,7 +27,7 @@ class Ranks:
 
     def calls(self, case: Case) -> Calls:
         """Return a call per rank."""
-        rows, count = self.size, max(case.size // TYPES[case.kind], 1)
+        rows, count = self.size, max(case.size // BYTES[case.kind], 1)
         kind: Any = case.kind
         if kind == "bfloat16":
             import ml_dtypes

@@ -86,7 +86,7 @@ class Device:
         if id is None:
             id = current_opening().device_id
         found = cls._known.get(id) if id.__class__ is int else None
-        if found is None:
+        if found is None or id not in openings:  # after a reset, the simulator may have fewer devices
             id = integer(id, "acl.Device: id", None, None)
             count = cls.count()
             if not 0 <= id < count:
