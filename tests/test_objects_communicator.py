@@ -367,7 +367,7 @@ def test_ctrl_c_ends_the_creation(run_script):
     """The rank is destroyed when the other one comes, which is told at once."""
     code = """
 import acl, signal
-acl.sim.configure(devices=2)
+acl.sim.configure(devices=2, memory="1Gi")
 with acl.Device(0), acl.Device(1):
     info = acl.Communicator.root_info()
     signal.signal(signal.SIGALRM, signal.default_int_handler)
