@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from helpers.collective_checks import FULL
@@ -236,10 +235,11 @@ def test_a_message_that_is_not_received():
 
 
 def begin_join(member, rank, count, info):
-    """Have a process join as a rank."""
+    """Have a process join as a rank, and begin to wait for the others."""
     member(f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
-    call = f"LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm))"
-    member.begin(f"({call}, acl.get_recent_err_msg())")
+    join = f"LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm))"
+    assert member(f"(LIBRARY.HcclGroupStart(), {join})") == [0, 0]
+    member.begin("(LIBRARY.HcclGroupEnd(), acl.get_recent_err_msg())")
 
 
 def begin_joins(members, count):
@@ -265,8 +265,6 @@ def test_a_rank_that_does_not_join():
 def test_a_process_that_ends_before_all_have_joined(gone):
     with processes(3) as members:
         begin_joins(members, 4)
-        while members[2].program.poll() is None and not joined(members[2].program.pid):
-            time.sleep(0.01)
         members[gone].kill()
         for place, member in enumerate(members):
             if place != gone:
@@ -275,17 +273,10 @@ def test_a_process_that_ends_before_all_have_joined(gone):
                 assert "EI0015: the process of rank " in text
 
 
-def joined(pid):
-    """Whether a process sleeps, as it does once it has joined."""
-    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
-
-
 @pytest.mark.skipif(not FULL, reason="not run: it takes 10 seconds, the patience with an answer (CI_FULL=1 runs it)")
 def test_a_process_that_is_stopped_after_it_has_joined():
     with processes(3) as members:
         info = begin_joins(members[:2], 3)
-        while not joined(members[1].program.pid):
-            time.sleep(0.01)
         members[1].program.send_signal(signal.SIGSTOP)
         members[2](OPEN)
         begin_join(members[2], 2, 3, info)

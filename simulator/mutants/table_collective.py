@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from table import Mutant
 
-COLLECTIVE, FAIL = "test_collective", "test_collective_fail"
+COLLECTIVE, FAIL, PROCESSES = "test_collective", "test_collective_fail", "test_collective_process"
 
 COLLECTIVE_MUTANTS = (
     # meetings
@@ -176,4 +176,19 @@ COLLECTIVE_MUTANTS = (
     ),
     Mutant("suspended and called", "sim_comm_check_suspended", "!rank->rk_suspended", "true", (FAIL,)),
     Mutant("resumed where each rank was", "next_epoch", "(number / EPOCH + 1) * EPOCH", "number", (FAIL,)),
+    # several processes
+    Mutant(
+        "a process does not say that it waits for another",
+        "sim_wire_want",
+        "sim_exchange_share_want(&wire->wr_peers[place].pe_page);",
+        "(void)wire;",
+        (PROCESSES,),
+    ),
+    Mutant(
+        "a parked rank waits for one change too many",
+        "sim_comm_park",
+        "+= group->gp_changed_count",
+        "+= group->gp_changed_count + 1",
+        (PROCESSES,),
+    ),
 )

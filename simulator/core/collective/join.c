@@ -33,18 +33,19 @@ struct blob {
 static const char magic[8] = "ACLHCCL";
 _Static_assert(sizeof(struct blob) <= sizeof(HcclRootInfo), "the identification of a root fits");
 
-/* Numbers of processes are valid in one name space of one running system. */
+/* Processes reach each other by their numbers and by names of sockets, which are valid in one name space each, of one
+ * running system. */
 static uint64_t machine(void)
 {
-    struct stat space = {0};
+    struct stat processes = {0}, sockets = {0};
     char boot[64] = "";
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t size = file >= 0 ? read(file, boot, sizeof boot) : 0;
     if (file >= 0)
         close(file);
-    if (stat("/proc/self/ns/pid", &space) != 0)
-        space.st_ino = 0;
-    uint64_t hash = space.st_ino;
+    if (stat("/proc/self/ns/pid", &processes) != 0 || stat("/proc/self/ns/net", &sockets) != 0)
+        processes.st_ino = sockets.st_ino = 0;
+    uint64_t hash = (uint64_t)processes.st_ino << 32 | (uint32_t)sockets.st_ino;
     for (ssize_t i = 0; i < size; i++)
         hash = hash * UINT64_C(1099511628211) + (unsigned char)boot[i];
     return hash;
