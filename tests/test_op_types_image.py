@@ -209,6 +209,9 @@ CASES = {
         [POOL_G, X], [adjoint(lambda x: linear(x, (3, 2)), X.shape, POOL_G)], {"half_pixel_centers": True}),
     "ResizeD": ([X], [cubic(X, (7, 6))], {"sizes": [7, 6], "mode": "cubic", "cubic_coeff_a": -0.75, "roi": [0.0]}),
     "ResizeD lines": ([X[:, :, :1]], [linear(X[:, :, 0], (6,))], {"sizes": [6], "mode": "linear"}),
+    "ResizeGradD lines": (
+        [POOL_G[:, :, :1]], [adjoint(lambda x: linear(x, (2,)), (2, 2, 5), POOL_G[:, :, 0])],
+        {"original_size": [2, 2, 5], "mode": "linear"}),
     "UpsampleTrilinear3d": ([VOLUME], [linear(VOLUME, (4, 5, 6))], {"output_size": [4, 5, 6]}),
     "UpsampleTrilinear3dGrad": (
         [DEEP_G], [adjoint(lambda x: linear(x, (2, 3, 2), True), VOLUME.shape, DEEP_G)],
@@ -249,6 +252,16 @@ def test_a_pool_with_a_mask_has_a_gradient(words, single):
     assert numpy.array_equal(out[2](), greatest(X, *SQUARE))
     found = single.run("MaxPoolGradWithArgmaxV1", [x, single.give(POOL_G), mask[:2]], X.shape, "f4", **values)
     numpy.testing.assert_allclose(found, greatest_grad(X, POOL_G, *SQUARE), rtol=1e-6)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "HWNC", "NHWC"])
+def test_a_resized_image_has_a_gradient(layout, single):
+    """ResizeGradD: the result lies in the layout of the gradient, described as NCHW."""
+    order = ["NCHW".index(letter) for letter in layout]
+    values = {"original_size": [2, 2, 5, 4], "mode": "cubic", "data_format": layout}
+    found = single.run("ResizeGradD", [single.give(POOL_G.transpose(order).copy())], X.shape, "f4", **values)
+    wanted = adjoint(lambda x: cubic(x, (3, 2)), X.shape, POOL_G).transpose(order)
+    numpy.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=2e-5, atol=2e-5)
 
 
 def test_groups_are_normalized(single):

@@ -162,6 +162,13 @@ aclError sim_op_image_lines(const struct sim_op_request *request, int64_t *numbe
     return ACL_SUCCESS;
 }
 
+aclError sim_op_image_length(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    numbers[0] = request->rq_tensors[0].ot_dims[3];
+    *count = 1;
+    return ACL_SUCCESS;
+}
+
 /* AffineGrid(theta, output_size): y has a row of coordinates per place; the grid is of the height and width. */
 aclError sim_op_image_grid_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
@@ -171,6 +178,31 @@ aclError sim_op_image_grid_dims(const struct sim_op_request *request, int64_t *n
     numbers[1] = numbers[2];
     numbers[2] = numbers[3];
     numbers[3] = 2;
+    return ACL_SUCCESS;
+}
+
+/* ResizeGradD(grads; data_format = "NCHW") */
+aclError sim_op_image_order(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const char *const layouts[] = {"NCHW", "HWNC", "NHWC"};
+    static const int64_t orders[][4] = {{0, 1, 2, 3}, {2, 3, 0, 1}, {0, 3, 1, 2}};
+    const uint32_t rank = request->rq_tensors[0].ot_rank;
+    int64_t layout;
+    SIM_ARGUMENT(rank == 4, ACL_ERROR_OP_NOT_FOUND, "inputs[0] of %s has %u dimensions, expected 4", request->rq_type,
+                 rank);
+    SIM_TRY(sim_op_word(request, "data_format", "NCHW", layouts, 3, &layout));
+    memcpy(numbers, orders[layout], sizeof orders[0]);
+    *count = 4;
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_image_moved_extent(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t order[SIM_DIMS_MAX];
+    SIM_TRY(sim_op_image_order(request, order, count));
+    for (uint32_t i = 0; i < 2; i++)
+        numbers[i] = request->rq_tensors[0].ot_dims[order[2 + i]];
+    *count = 2;
     return ACL_SUCCESS;
 }
 
@@ -189,7 +221,7 @@ aclError sim_op_image_aligns(const struct sim_op_request *request, int64_t *numb
     return ACL_SUCCESS;
 }
 
-/* ResizeD: the same as a word. */
+/* ResizeD and ResizeGradD: the same as a word. */
 aclError sim_op_image_corners(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     static const char *const words[] = {"half_pixel", "align_corners", "pytorch_half_pixel"};

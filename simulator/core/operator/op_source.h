@@ -5,6 +5,7 @@
 #include "op_type.h"
 
 #define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
+#define MOVED(place, derive) {.so_kind = SIM_FROM_MOVED, .so_place = (place), .so_derive = (derive)}
 #define MAYBE(place) {.so_kind = SIM_FROM_OPTIONAL, .so_place = (place)}
 #define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
 #define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
@@ -20,6 +21,7 @@
 #define Y {.so_kind = SIM_FROM_OUTPUT}
 #define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
 #define Y_AS(derive) {.so_kind = SIM_FROM_OUTPUT, .so_derive = (derive)}
+#define Y_MOVED(derive) {.so_kind = SIM_FROM_OUTPUT_MOVED, .so_derive = (derive)}
 #define OUTPUTS {.so_kind = SIM_FROM_OUTPUTS}
 #define OUTPUTS_RAISED {.so_kind = SIM_FROM_OUTPUTS_RAISED}
 #define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}

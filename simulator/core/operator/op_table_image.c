@@ -23,12 +23,13 @@
 #define POOL_GRAD(name, row, counts, ...)                                                                              \
     {name, 2, row, UNKNOWN,                                                                                            \
      .ty_sources = {X(1), LIKE(1), DERIVED(sim_op_image_sizes), STEPS, OPTIONAL("ceil_mode", 0), counts, __VA_ARGS__}}
-#define RESIZED(row, fits, x, ...)                                                                                     \
-    {"ResizeD", 1, row, UNKNOWN,                                                                                       \
-     .ty_sources = {x, NEEDED("sizes"), DERIVED(sim_op_image_corners), __VA_ARGS__, Y, ANY("scales"), ANY("roi"),      \
-                    ANY("mode"), ANY("nearest_mode"), FIXED("cubic_coeff_a", -0.75f), FIXED("exclude_outside", 0),     \
-                    ANY("extrapolation_value"), ANY("coordinate_transformation_mode")},                                \
+#define RESIZED(name, row, fits, y, ...)                                                                               \
+    {name, 1, row, UNKNOWN,                                                                                            \
+     .ty_sources = {__VA_ARGS__, y, ANY("scales"), ANY("roi"), ANY("mode"), ANY("nearest_mode"),                       \
+                    FIXED("cubic_coeff_a", -0.75f), FIXED("exclude_outside", 0), ANY("extrapolation_value"),           \
+                    ANY("coordinate_transformation_mode"), ANY("data_format")},                                        \
      .ty_fits = (fits)}
+#define CORNERS DERIVED(sim_op_image_corners)
 #define SAMPLED DERIVED(sim_op_image_interpolation), DERIVED(sim_op_image_border), OPTIONAL("align_corners", 0)
 
 const struct sim_op_type sim_op_image_types[] = {
@@ -99,8 +100,15 @@ const struct sim_op_type sim_op_image_types[] = {
      .ty_sources = {X(0), DERIVED(sim_op_image_extent), DERIVED(sim_op_image_output_dims),
                     DERIVED(sim_op_image_aligns), NUMBER(0), NUMBER(0), Y, ANY("align_corners"),
                     ANY("half_pixel_centers")}},
-    RESIZED("aclnnUpsampleBicubic2d", sim_op_image_is_cubic, X(0), NUMBER(0), NUMBER(0)),
-    RESIZED("aclnnUpsampleLinear1d", sim_op_image_is_linear, VIEW_AS(0, sim_op_image_lines), NUMBER(0)),
+    RESIZED("ResizeD", "aclnnUpsampleBicubic2d", sim_op_image_is_cubic, Y, X(0), NEEDED("sizes"), CORNERS,
+            NUMBER(0), NUMBER(0)),
+    RESIZED("ResizeD", "aclnnUpsampleLinear1d", sim_op_image_is_linear, Y, VIEW_AS(0, sim_op_image_lines),
+            NEEDED("sizes"), CORNERS, NUMBER(0)),
+    RESIZED("ResizeGradD", "aclnnUpsampleBicubic2dBackward", sim_op_image_is_cubic, Y_MOVED(sim_op_image_order),
+            MOVED(0, sim_op_image_order), DERIVED(sim_op_image_moved_extent), NEEDED("original_size"), CORNERS,
+            NUMBER(0), NUMBER(0)),
+    RESIZED("ResizeGradD", "aclnnUpsampleLinear1dBackward", sim_op_image_is_linear, Y,
+            VIEW_AS(0, sim_op_image_lines), DERIVED(sim_op_image_length), NEEDED("original_size"), CORNERS, NUMBER(0)),
     {"UpsampleTrilinear3d", 1, "aclnnUpsampleTrilinear3d", UNKNOWN,
      .ty_sources = {X(0), NEEDED("output_size"), OPTIONAL("align_corners", 0), NUMBER(0), NUMBER(0), NUMBER(0), Y,
                     ANY("scales")}},

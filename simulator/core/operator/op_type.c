@@ -46,12 +46,13 @@ bool sim_op_is_blocked(aclFormat format)
     }
 }
 
-/* Makes a tensor. `place` counts inputs, then outputs; `shape` has the dimensions of the view. */
+/* Makes a tensor. `place` counts inputs, then outputs; `shape` has the dimensions in memory, and `order` says which of
+ * these are those of the view (NULL: all, as they are). */
 static aclError make_shaped(const struct sim_op_request *request, uint32_t place, const struct sim_op_tensor *shape,
-                            bool turned, const aclTensor **made)
+                            const int64_t *order, const aclTensor **made)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
-    int64_t dims[SIM_OP_RANK], strides[SIM_OP_RANK], step = 1;
+    int64_t dims[SIM_OP_RANK], strides[SIM_OP_RANK], plain[SIM_OP_RANK], step = 1;
     bool is_input = place < request->rq_input_count;
     const char *side = is_input ? "inputs" : "outputs";
     uint32_t index = is_input ? place : place - request->rq_input_count, rank = shape->ot_rank;
@@ -62,16 +63,14 @@ static aclError make_shaped(const struct sim_op_request *request, uint32_t place
     SIM_ARGUMENT(!tensor->ot_open && !shape->ot_open, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
                  "%s[%u] of %s has a dimension that is not known, expected numbers of 0 or more", side, index,
                  request->rq_type);
-    SIM_ARGUMENT(!turned || rank >= 2, ACL_ERROR_OP_NOT_FOUND,
-                 "%s[%u] has %u dimensions, expected at least 2 for a transposed input", side, index, rank);
     for (uint32_t i = rank; i-- != 0;) {
-        dims[i] = shape->ot_dims[i];
-        strides[i] = step;
-        step = (int64_t)((uint64_t)step * (uint64_t)dims[i]); /* a shape that overflows was refused before */
+        plain[i] = step;
+        step = (int64_t)((uint64_t)step * (uint64_t)shape->ot_dims[i]); /* a shape that overflows was refused before */
     }
-    for (uint32_t i = 0; turned && i < 2; i++) {
-        dims[rank - 2 + i] = shape->ot_dims[rank - 1 - i];
-        strides[rank - 2 + i] = i == 0 ? 1 : shape->ot_dims[rank - 1];
+    for (uint32_t i = 0; i < rank; i++) {
+        const int64_t from = order != NULL ? order[i] : i;
+        dims[i] = shape->ot_dims[from];
+        strides[i] = plain[from];
     }
     const struct sim_pattern pattern = {.pt_dims = dims, .pt_strides = strides, .pt_storage = shape->ot_dims,
                                         .pt_rank = rank, .pt_storage_rank = rank, .pt_type = tensor->ot_type,
@@ -80,9 +79,39 @@ static aclError make_shaped(const struct sim_op_request *request, uint32_t place
     return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
 }
 
-static aclError make_tensor(const struct sim_op_request *request, uint32_t place, bool turned, const aclTensor **made)
+static aclError make_tensor(const struct sim_op_request *request, uint32_t place, const aclTensor **made)
 {
-    return make_shaped(request, place, &request->rq_tensors[place], turned, made);
+    return make_shaped(request, place, &request->rq_tensors[place], NULL, made);
+}
+
+/* Makes an input with its last two dimensions exchanged. */
+static aclError make_turned(const struct sim_op_request *request, uint32_t place, const aclTensor **made)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    int64_t order[SIM_OP_RANK];
+    SIM_ARGUMENT(tensor->ot_rank >= 2, ACL_ERROR_OP_NOT_FOUND,
+                 "inputs[%u] has %u dimensions, expected at least 2 for a transposed input", place, tensor->ot_rank);
+    for (uint32_t i = 0; i < tensor->ot_rank; i++)
+        order[i] = i + 2 < tensor->ot_rank ? i : 2 * (int64_t)tensor->ot_rank - 3 - i;
+    return make_shaped(request, place, tensor, order, made);
+}
+
+/* Makes a tensor that lies in memory in another order than that of its view. The description of an input has the
+ * dimensions in memory, that of an output those of the view; the order, as many numbers, is derived. */
+static aclError make_moved(const struct sim_op_request *request, const struct sim_source *source, bool is_output,
+                           const aclTensor **made)
+{
+    const uint32_t place = source->so_place + (is_output ? request->rq_input_count : 0);
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    struct sim_op_tensor shape = *tensor;
+    int64_t order[SIM_DIMS_MAX];
+    uint32_t count;
+    SIM_TRY(source->so_derive(request, order, &count));
+    SIM_ARGUMENT(tensor->ot_rank == count, ACL_ERROR_OP_NOT_FOUND, "a tensor of %s has %u dimensions, expected %u",
+                 request->rq_type, tensor->ot_rank, count);
+    for (uint32_t i = 0; is_output && i < count; i++)
+        shape.ot_dims[order[i]] = tensor->ot_dims[i];
+    return make_shaped(request, place, &shape, order, made);
 }
 
 /* Makes a view of a tensor's elements with the size, strides and offset of three constants. */
@@ -164,7 +193,7 @@ static aclError make_list(const struct sim_op_request *request, uint32_t first, 
         if (raised)
             code = sim_op_raise(request, &request->rq_tensors[i], &shape);
         if (code == ACL_SUCCESS)
-            code = make_shaped(request, i, &shape, false, &made);
+            code = make_shaped(request, i, &shape, NULL, &made);
         if (made != NULL)
             members[count++] = made;
     }
@@ -192,8 +221,8 @@ static aclError make_indices(const struct sim_op_request *request, const struct 
             code = sim_refuse(ACL_ERROR_OP_INPUT_NOT_MATCH, "inputs[%u] of %s, the indices of dimension %u, is missing",
                               next, request->rq_type, count);
         else
-            code = mask[count] != 0 ? make_tensor(request, next++, false, &made)
-                                    : make_shaped(request, 0, &none, false, &made);
+            code = mask[count] != 0 ? make_tensor(request, next++, &made)
+                                    : make_shaped(request, 0, &none, NULL, &made);
         members[count] = made;
     }
     if (code == ACL_SUCCESS)
@@ -279,10 +308,10 @@ static aclError make_view(const struct sim_op_request *request, const struct sim
     struct sim_op_tensor shape = {0};
     int64_t numbers[SIM_DIMS_MAX];
     if (source->so_derive == NULL)
-        return make_shaped(request, place, sim_op_output(request, 0), false, made);
+        return make_shaped(request, place, sim_op_output(request, 0), NULL, made);
     SIM_TRY(source->so_derive(request, numbers, &shape.ot_rank)); /* at most SIM_OP_RANK */
     memcpy(shape.ot_dims, numbers, shape.ot_rank * sizeof *numbers);
-    return make_shaped(request, place, &shape, false, made);
+    return make_shaped(request, place, &shape, NULL, made);
 }
 
 /* Makes booleans from the bits of a number. */
@@ -304,17 +333,22 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
     uint32_t place = source->so_place;
     switch (source->so_kind) {
     case SIM_FROM_INPUT:
-        SIM_TRY(make_tensor(request, place, sim_op_is_set(request, source->so_name), &tensor));
+        SIM_TRY(sim_op_is_set(request, source->so_name) ? make_turned(request, place, &tensor)
+                                                        : make_tensor(request, place, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_MOVED:
+    case SIM_FROM_OUTPUT_MOVED:
+        SIM_TRY(make_moved(request, source, source->so_kind == SIM_FROM_OUTPUT_MOVED, &tensor));
         return keep(value, tensor);
     case SIM_FROM_OPTIONAL:
         if (!sim_op_has_input(request, place))
             return ACL_SUCCESS;
-        SIM_TRY(make_tensor(request, place, false, &tensor));
+        SIM_TRY(make_tensor(request, place, &tensor));
         return keep(value, tensor);
     case SIM_FROM_OUTPUT:
         place += request->rq_input_count;
         SIM_TRY(source->so_derive != NULL ? make_view(request, source, place, &tensor)
-                                          : make_tensor(request, place, false, &tensor));
+                                          : make_tensor(request, place, &tensor));
         return keep(value, tensor);
     case SIM_FROM_LIKE:
         SIM_TRY(make_like(request, place, &tensor));

@@ -7,6 +7,7 @@
 enum sim_source_kind {
     SIM_FROM_NOTHING,   /* ends a list */
     SIM_FROM_INPUT,     /* so_name: the attribute that transposes it, or NULL */
+    SIM_FROM_MOVED,     /* an input whose dimensions are in the order of so_derive */
     SIM_FROM_OPTIONAL,  /* an input that may be omitted */
     SIM_FROM_INPUTS,    /* inputs from so_place on, without the last so_number, as a list */
     SIM_FROM_RAISED,    /* all inputs as a list, each with one more dimension of 1 at attribute axis */
@@ -16,6 +17,7 @@ enum sim_source_kind {
     SIM_FROM_UPDATED_STRIDES, /* the same view of the output, which lies where input so_place does: a part is changed */
     SIM_FROM_INDICES,   /* inputs from so_place on, each for a dimension whose number in constant so_number is 1 */
     SIM_FROM_OUTPUT,    /* with so_derive: viewed with these dimensions */
+    SIM_FROM_OUTPUT_MOVED, /* its elements lie in memory in the order of so_derive */
     SIM_FROM_OUTPUTS,   /* all, as a list */
     SIM_FROM_OUTPUTS_RAISED,
     SIM_FROM_ATTRIBUTE,
@@ -214,6 +216,10 @@ aclError sim_op_image_aligns(const struct sim_op_request *request, int64_t *numb
 aclError sim_op_image_corners(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_image_interpolation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_image_border(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_length(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* ResizeGradD: the dimensions of grads as batch, channels, height and width, and the sizes of the last two. */
+aclError sim_op_image_order(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_image_moved_extent(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 bool sim_op_image_is_cubic(const struct sim_op_request *request);
 bool sim_op_image_is_linear(const struct sim_op_request *request);
 
