@@ -108,6 +108,7 @@ static const struct sim_room rooms[] = {
     {.rm_name = "operator/tensordesc", .rm_after_fork = sim_tensordesc_after_fork, .rm_reset = sim_tensordesc_reset},
     {.rm_name = "collective",
      .rm_after_fork = sim_comm_after_fork,
+     .rm_device_closed = sim_comm_end_device,
      .rm_device_aborted = sim_comm_suspend_device,
      .rm_devices_closed = sim_comm_reset,
      .rm_setter = sim_collective_setter},

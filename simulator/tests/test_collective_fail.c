@@ -82,7 +82,7 @@ static void test_blocks_that_differ(void)
 
 static void test_a_rank_that_does_not_come(void)
 {
-    time_scale = "0.001";
+    time_scale = "0.005"; /* 340 ms: more than a loaded machine takes between two calls */
     CHECK(setenv("HCCL_EXEC_TIMEOUT", "68", 1) == 0);
     open_ranks(3);
     CHECK(unsetenv("HCCL_EXEC_TIMEOUT") == 0);
@@ -130,6 +130,21 @@ static void test_a_destroyed_communicator(void)
     synchronize(0, ACL_ERROR_RT_SOCKET_CLOSE);
     use(2);
     CHECK_CODE(HcclBarrier(comms[2], streams[2]), HCCL_E_NOT_FOUND);
+}
+
+static void test_a_device_that_is_closed(void)
+{
+    open_ranks(2);
+    use(0);
+    CHECK_CODE(HcclAllReduce(from[0], to[0], 4, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[0], streams[0]), 0);
+    run_until_it_waits(streams[0]);
+    CHECK_CODE(aclrtResetDeviceForce(1), 0);
+    use(0);
+    synchronize(0, ACL_ERROR_RT_SOCKET_CLOSE);
+    CHECK_TEXT("the communicator of rank 1 was destroyed");
+    CHECK_CODE(HcclCommDestroy(comms[1]), HCCL_E_NOT_FOUND);
+    CHECK_CODE(HcclBarrier(comms[0], streams[0]), 0);
+    synchronize(0, ACL_ERROR_RT_SOCKET_CLOSE);
 }
 
 static void test_a_stream_that_is_aborted(void)
@@ -379,6 +394,7 @@ int main(void)
     test_blocks_that_differ();
     test_a_rank_that_does_not_come();
     test_a_destroyed_communicator();
+    test_a_device_that_is_closed();
     test_a_stream_that_is_aborted();
     test_a_suspended_communicator();
     test_an_aborted_device();

@@ -50,6 +50,11 @@ void sim_room_device_closing(int32_t device)
     CALL_EACH(rm_device_closing, (device));
 }
 
+void sim_room_device_closed(int32_t device)
+{
+    CALL_EACH(rm_device_closed, (device));
+}
+
 void sim_room_device_aborted(int32_t device)
 {
     CALL_EACH(rm_device_aborted, (device));

@@ -22,6 +22,7 @@ struct sim_room {
     void (*rm_devices_closed)(void);                 /* aclsimReset, after that; the workers still run */
     int (*rm_open)(void);                            /* a device is being opened; returns 0, or -1 with errno */
     void (*rm_device_closing)(int32_t device);       /* its last reset begins; its contexts are still there */
+    void (*rm_device_closed)(int32_t device);        /* its contexts are gone; its memory is still there */
     void (*rm_device_aborted)(int32_t device);       /* aclrtDeviceTaskAbort has discarded its tasks */
     void (*rm_finalize)(void);                       /* aclFinalize */
     const char *rm_section;                          /* the member of aclInit's file that rm_configure reads */
@@ -47,6 +48,7 @@ void sim_room_devices_closed(void);
 void sim_room_reset(void);
 int sim_room_open(void);
 void sim_room_device_closing(int32_t device);
+void sim_room_device_closed(int32_t device);
 void sim_room_device_aborted(int32_t device);
 void sim_room_finalize(void);
 aclError sim_room_configure(const char *section, struct sim_json value);

@@ -357,16 +357,34 @@ HcclResult sim_comm_suspend(HcclComm handle)
     return HCCL_SUCCESS;
 }
 
-void sim_comm_suspend_device(int32_t device)
+/* Locks the next communicator of a device from slot *i on, and returns it; NULL at the end. */
+static struct sim_comm *next_of_device(int32_t device, uint32_t *i)
 {
-    for (uint32_t i = 1; i < atomic_load_explicit(&comms.tb_count, memory_order_acquire); i++) {
-        struct sim_comm *comm = sim_table_at(&comms, i);
+    while (++*i < atomic_load_explicit(&comms.tb_count, memory_order_acquire)) {
+        struct sim_comm *comm = sim_table_at(&comms, *i);
         sim_lock(&comm->cm_object.ob_lock);
         if (atomic_load_explicit(&comm->cm_object.ob_slot.sl_handle, memory_order_relaxed) != 0 &&
             comm->cm_group->gp_ranks[comm->cm_rank].rk_device == device)
-            suspend(comm->cm_group, comm->cm_rank);
+            return comm;
         sim_unlock(&comm->cm_object.ob_lock);
     }
+    return NULL;
+}
+
+void sim_comm_suspend_device(int32_t device)
+{
+    uint32_t i = 0;
+    for (struct sim_comm *comm; (comm = next_of_device(device, &i)) != NULL; sim_object_close(comm))
+        suspend(comm->cm_group, comm->cm_rank);
+}
+
+/* No task of the device is left, so no buffer of its ranks is being accessed. */
+void sim_comm_end_device(int32_t device)
+{
+    uint32_t i = 0;
+    for (struct sim_comm *comm; (comm = next_of_device(device, &i)) != NULL;)
+        if (!end_comm(comm))
+            sim_object_close(comm);
 }
 
 /* The numbers of calls go on at the next multiple of this, on all ranks alike, however far each one was. */

@@ -93,6 +93,7 @@ HcclResult sim_comm_create_all(uint32_t count, const int32_t *devices, HcclComm 
 HcclResult sim_comm_suspend(HcclComm comm);
 HcclResult sim_comm_resume(HcclComm comm);
 void sim_comm_suspend_device(int32_t device); /* all communicators of a device */
+void sim_comm_end_device(int32_t device); /* it is closed: ends its communicators */
 
 /* With the group's lock held: fails while the rank is suspended. */
 static inline HcclResult sim_comm_check_suspended(const struct sim_comm_rank *rank)

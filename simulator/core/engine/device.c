@@ -223,6 +223,7 @@ static void close_explicit(struct sim_device *device, bool keep_handles)
 
 static void take_down(struct sim_device *device)
 {
+    sim_room_device_closed(device->dv_id);
     sim_memory_close(device->dv_id);
     sim_peer_forget(device->dv_id);
     device->dv_open = false; /* read with `turn` held */
