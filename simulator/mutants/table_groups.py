@@ -10,7 +10,6 @@ CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capt
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
 RESIZE, HEAP, TRACE, SCHEDULE = "test_row_resize", "test_heap", "test_trace", "test_schedule"
 PLANS = "test_plan_cache"
-PROCESSES = "test_collective_process"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -470,19 +469,4 @@ GROUP_MUTANTS = (
         "hit for another number of tensors", "copy_plan", "entry->en_pack.pk_count == tensors", "true", (PLANS,)
     ),
     Mutant("plans outlive a kernel", "sim_row_register", "sim_plan_cache_empty();", "", (PLANS,)),
-    # communicators of several processes
-    Mutant(
-        "news that come before the wait are missed",
-        "sim_span_has_news",
-        "return sim_wire_has_news(group->gp_wire);",
-        "return false;",
-        (PROCESSES,),
-    ),
-    Mutant(
-        "a parked rank waits for one change too many",
-        "sim_comm_park",
-        "+= group->gp_changed_count",
-        "+= group->gp_changed_count + 1",
-        (PROCESSES,),
-    ),
 )
