@@ -3,6 +3,7 @@
 import functools
 import gc
 import importlib.util
+import os
 import re
 import sys
 
@@ -27,6 +28,12 @@ NEWER = r"^(\w+) needs CANN [\d.]+: the opened library has no such function$"  #
 def pytest_report_header():
     """Say where the memory of tensors ends, if ACL_TEST_EDGE puts it beside inaccessible pages."""
     return f"the {edges.EDGE} byte of each tensor touches an inaccessible page" if edges.EDGE else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Run one process more than there are processors: many tests wait, for other processes or a time-out."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_modifyitems(items):
