@@ -122,7 +122,7 @@ class Communicator(Rank):
         ContextError
             If a device is not open.
         InvalidArgumentError
-            If there is no device, or one is named twice.
+            If there is no device, or ``devices`` has one twice.
 
         Notes
         -----

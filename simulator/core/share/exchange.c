@@ -358,7 +358,7 @@ aclError sim_exchange_connect(enum sim_exchange_kind kind, uint64_t id, const ch
                     "expected a process that is running", name, (unsigned long long)id, pid_of(id));
 }
 
-/* ---- claims: whoever listens at the name's socket first has it; nobody has to answer there ---- */
+/* ---- claims: the first process that listens at the name's socket has it, and need not answer ---- */
 
 #define CLAIM_TRIES 1000 /* the holder may be about to listen, or to end its claim */
 
