@@ -12,6 +12,7 @@
 #include "pool_inner.h"
 
 #include "base/config.h"
+#include "base/zero.h"
 #include "engine/device.h"
 #include "engine/engine.h"
 #include <inttypes.h>
@@ -386,7 +387,7 @@ void sim_pool_after_fork(void)
     sim_lock_renew(&sim_pool_lock);
     giving = 0;
     memset(&given, 0, sizeof given); /* threads that slept here do not exist in the child */
-    memset(buckets, 0, sizeof buckets);
+    sim_zero(buckets, sizeof buckets);
     atomic_store(&sim_owner_blocks, 0);
     atomic_store(&sim_event_listeners, 0);
 }

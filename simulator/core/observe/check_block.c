@@ -6,11 +6,11 @@
  * itself. */
 #include "check.h"
 #include "address/memory.h"
+#include "base/zero.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BUCKETS 65536u
 #define DEAD 65536u
@@ -224,6 +224,6 @@ void sim_check_block_reset(void)
 void sim_check_block_after_fork(void)
 {
     sim_lock_renew(&lock);
-    memset(buckets, 0, sizeof buckets); /* the parent's entries may be half linked */
+    sim_zero(buckets, sizeof buckets); /* the parent's entries may be half linked */
     alive = dead = (struct list){NULL, NULL, 0};
 }

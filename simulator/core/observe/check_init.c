@@ -19,6 +19,7 @@
  * check.c and check_block.c are taken. */
 #include "check_init.h"
 #include "address/memory.h"
+#include "base/zero.h"
 #include "check.h"
 #include "check_shadow.h"
 #include "engine/stream.h"
@@ -447,5 +448,5 @@ void sim_check_init_reset(void)
 void sim_check_init_after_fork(void)
 {
     sim_lock_renew(&lock);
-    memset(buckets, 0, sizeof buckets); /* the parent's entries may be half linked */
+    sim_zero(buckets, sizeof buckets); /* the parent's entries may be half linked */
 }

@@ -6,6 +6,7 @@
  * whether such a task is still queued. `lock` guards these uses. It is a leaf: it is taken with the locks of streams
  * and heaps held. The uses of a block end with the block; above USES of them, further ones are not noted. */
 #include "address/memory.h"
+#include "base/zero.h"
 #include "check.h"
 #include "engine/context.h"
 #include "engine/device.h"
@@ -14,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define USES (1u << 20)
 #define BUCKETS 16384u
@@ -376,7 +376,7 @@ const struct sim_watcher sim_check_memory = {
 void sim_check_memory_reset(void)
 {
     sim_lock(&lock);
-    for (size_t i = 0; i < BUCKETS; i++)
+    for (size_t i = 0; i < BUCKETS && use_count != 0; i++)
         for (struct use *use; (use = buckets[i]) != NULL;) {
             buckets[i] = use->us_next;
             free(use);
@@ -388,6 +388,6 @@ void sim_check_memory_reset(void)
 void sim_check_memory_after_fork(void)
 {
     sim_lock_renew(&lock);
-    memset(buckets, 0, sizeof buckets); /* the parent's may be half linked */
+    sim_zero(buckets, sizeof buckets); /* the parent's may be half linked */
     use_count = 0;
 }

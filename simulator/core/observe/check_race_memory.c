@@ -8,6 +8,7 @@
  *
  * The lock of check_race.c, which every caller holds, guards everything here. */
 #include "check_race.h"
+#include "base/zero.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,7 +137,7 @@ void sim_check_race_memory_reset(void)
 
 void sim_check_race_memory_abandon(void)
 {
-    memset(buckets, 0, sizeof buckets);
+    sim_zero(buckets, sizeof buckets);
     all_spans = 0;
 }
 

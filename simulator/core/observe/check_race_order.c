@@ -8,6 +8,7 @@
  * The lock of check_race.c, which every caller holds, guards everything here. If the host runs out of memory, knowledge
  * would be lost, and right programs would be reported: then sim_check_race_order_blind ends all comparisons. */
 #include "check_race.h"
+#include "base/zero.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,12 +282,14 @@ void sim_check_race_order_queue_gate(struct sim_race_line *line, uint64_t place,
 
 static void forget_lines(void)
 {
-    for (uint32_t i = 0; i < STREAMS; i++) {
+    bool made = sim_check_race_order_agents != 1; /* else the table is unwritten: reading it would map its pages */
+    for (uint32_t i = 0; made && i < STREAMS; i++) {
         struct sim_race_line *line = lines[i];
-        for (uint32_t j = 0; line != NULL && j < line->li_count; j++)
+        if (line == NULL)
+            continue;
+        for (uint32_t j = 0; j < line->li_count; j++)
             sim_check_race_order_let_go(&line->li_lessons[j].le_clocks);
-        if (line != NULL)
-            free(line->li_lessons);
+        free(line->li_lessons);
         free(line);
         lines[i] = NULL;
     }
@@ -313,7 +316,7 @@ void sim_check_race_order_reset(void)
 
 void sim_check_race_order_abandon(void)
 {
-    memset(lines, 0, sizeof lines);
+    sim_zero(lines, sizeof lines);
     memset(gates, 0, sizeof gates);
     gate_count = 0;
     sim_check_race_order_agents = 1;

@@ -16,6 +16,7 @@
  * `lock` guards everything here and in clock_gate.c, except what is of a thread. It is a leaf, taken with locks of
  * streams, heaps and replays held. If the host runs out of memory, times are missing, so that tasks start too early. */
 #include "clock_model.h"
+#include "base/zero.h"
 #include "capture/capture_inner.h"
 #include "clock_cost.h"
 #include "clock_gate.h"
@@ -55,6 +56,7 @@ struct replay { /* of an instance's slot */
 
 static _Atomic bool on; /* the watcher is */
 static struct sim_lock lock;
+static bool has_lines;                     /* `lines` was written to since the last reset */
 static struct line *lines[STREAMS], spare; /* `spare` is for all streams without memory */
 static struct replay **replays;
 static uint32_t replay_count;
@@ -76,8 +78,10 @@ static void raise_to(uint64_t *time, uint64_t other)
 
 static struct line *line_of(uint32_t index)
 {
-    if (lines[index] == NULL)
+    if (lines[index] == NULL) {
         lines[index] = calloc(1, sizeof *lines[index]);
+        has_lines = true;
+    }
     return lines[index] != NULL ? lines[index] : &spare;
 }
 
@@ -449,7 +453,7 @@ int sim_clock_model_open(void)
 
 static void free_lines(void)
 {
-    for (uint32_t i = 0; i < STREAMS; i++) {
+    for (uint32_t i = 0; has_lines && i < STREAMS; i++) {
         if (lines[i] == NULL)
             continue;
         free(lines[i]->ln_floors.ms_all);
@@ -458,6 +462,7 @@ static void free_lines(void)
         free(lines[i]);
         lines[i] = NULL;
     }
+    has_lines = false;
 }
 
 static void free_replays(void)
@@ -488,7 +493,8 @@ void sim_clock_model_after_fork(void)
 {
     sim_lock_renew(&lock);
     set_on(false);
-    memset(lines, 0, sizeof lines);
+    sim_zero(lines, sizeof lines);
+    has_lines = false;
     sim_clock_gate_abandon();
     replays = NULL;
     replay_count = 0;

@@ -232,6 +232,8 @@ void sim_plan_cache_keep(const struct sim_pack *pack)
 static void empty(void)
 {
     for (size_t i = 0; i < SLOTS; i++) {
+        if (entries[i] == NULL)
+            continue; /* unwritten memory stays unwritten */
         free_entry(entries[i]);
         entries[i] = NULL;
     }

@@ -389,8 +389,11 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
 
 static void forget_kernels(void)
 {
-    for (size_t i = 0; i < sim_row_table->rt_count; i++)
-        sim_row_table->rt_rows[i]->ro_registered = (struct sim_kernel){0};
+    for (size_t i = 0; i < sim_row_table->rt_count; i++) {
+        struct sim_row *row = sim_row_table->rt_rows[i];
+        if (row->ro_registered.kn_run != NULL) /* in a fork's child, each write copies a page */
+            row->ro_registered = (struct sim_kernel){0};
+    }
 }
 
 void sim_row_reset(void)

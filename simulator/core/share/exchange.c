@@ -142,8 +142,6 @@ aclError sim_exchange_start(void)
     struct exchange *exchange = &sim_exchange;
     if (exchange->xc_runs)
         return ACL_SUCCESS;
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        exchange->xc_clients[i].cl_socket = -1;
     for (uint32_t i = 0; i < LINKS; i++)
         exchange->xc_links[i].lk_socket = exchange->xc_links[i].lk_bell = -1;
     if (getrandom(&exchange->xc_next_number, sizeof exchange->xc_next_number, 0) < 0)
@@ -468,10 +466,10 @@ aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const cha
 static void close_all(struct exchange *exchange)
 {
     close_files(exchange);
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < exchange->xc_client_count; i++)
         sim_exchange_close(&exchange->xc_clients[i].cl_socket);
     sim_exchange_share_close_all();
-    memset(exchange->xc_clients, 0, sizeof exchange->xc_clients);
+    exchange->xc_client_count = 0;
     exchange->xc_runs = false;
 }
 
@@ -489,7 +487,7 @@ static bool is_used(struct exchange *exchange)
 {
     sim_lock(&exchange->xc_lock);
     bool used = exchange->xc_entries != NULL;
-    for (uint32_t i = 0; i < CLIENTS; i++)
+    for (uint32_t i = 0; i < exchange->xc_client_count; i++)
         used |= exchange->xc_clients[i].cl_socket >= 0;
     for (uint32_t i = 0; i < LINKS; i++)
         used |= exchange->xc_links[i].lk_users != 0;

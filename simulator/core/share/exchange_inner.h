@@ -78,6 +78,7 @@ struct exchange {
     int xc_segment_file;
     uint32_t xc_next_number, xc_next_who;
     struct entry *xc_entries;
+    uint32_t xc_client_count; /* xc_clients from this one on were never used: their memory need not be touched */
     struct client xc_clients[CLIENTS];
     struct sim_link xc_links[LINKS];
     bool xc_taken[SLOTS]; /* pages in use */

@@ -21,10 +21,10 @@ static void drop(struct client *client)
 
 static struct client *free_client(void)
 {
-    for (uint32_t i = 0; i < CLIENTS; i++)
-        if (sim_exchange.xc_clients[i].cl_socket < 0)
-            return &sim_exchange.xc_clients[i];
-    return NULL;
+    uint32_t place = 0;
+    while (place < sim_exchange.xc_client_count && sim_exchange.xc_clients[place].cl_socket >= 0)
+        place++;
+    return place < CLIENTS ? &sim_exchange.xc_clients[place] : NULL;
 }
 
 /* Without a free descriptor the connection could not even be accepted and closed, and epoll would report it forever;
@@ -59,6 +59,8 @@ static void answer_caller(void)
     }
     sim_lock(&exchange->xc_lock);
     *client = (struct client){.cl_socket = connection, .cl_pid = peer.pid};
+    if (client == &exchange->xc_clients[exchange->xc_client_count])
+        exchange->xc_client_count++;
     sim_unlock(&exchange->xc_lock);
 }
 

@@ -171,7 +171,7 @@ static void give_slot(uint32_t slot)
 {
     struct exchange *exchange = &sim_exchange;
     bool held = exchange->xc_held[slot];
-    for (uint32_t i = 0; i < CLIENTS && !held; i++)
+    for (uint32_t i = 0; i < exchange->xc_client_count && !held; i++)
         held = exchange->xc_clients[i].cl_joins[slot] != 0;
     exchange->xc_taken[slot] = held;
 }
