@@ -1,11 +1,13 @@
 """Fixtures and the three classes of tests: portable (unmarked), ``strict``, ``needs_sim``."""
 
+import contextlib
 import functools
 import gc
 import importlib.util
 import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from helpers import edges, programs
@@ -36,6 +38,19 @@ def pytest_xdist_auto_num_workers():
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Let each process of several begin with other modules, so that not all rewrite the assertions of each module."""
+    gc.disable()  # nothing that is collected becomes garbage
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    modules = sorted(Path(__file__).parent.glob("test_*.py"))
+    for module in modules[int(worker["workerid"][2:]) :: worker["workercount"]]:
+        with contextlib.suppress(BaseException):  # collection will tell
+            importlib.import_module(module.stem)
+
+
 def pytest_collection_modifyitems(items):
     """Skip what the opened library cannot answer for."""
     for item in items:
@@ -47,6 +62,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Let collections of garbage pass over the thousands of tests: some tests ask for one."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

@@ -1,6 +1,6 @@
 """Random bad calls of every declared function: no crash, no hang, no leak, and good programs still run.
 
-``ACL_BADCALLS=<calls>`` sets the number of calls per function (100), ``ACL_BADCALLS_SEED`` the seed (1).
+``ACL_BADCALLS=<calls>`` sets the number of calls per function (200), ``ACL_BADCALLS_SEED`` the seed (1).
 """
 
 import os
@@ -12,7 +12,7 @@ from badcalls import generate
 from helpers import programs
 
 FOLDER = Path(generate.__file__).parent
-CALLS = int(os.environ.get("ACL_BADCALLS", "100"))
+CALLS = int(os.environ.get("ACL_BADCALLS", "200"))
 
 # Functions that do what the driver has to notice.
 BROKEN = """
@@ -39,8 +39,10 @@ pytestmark = pytest.mark.needs_sim
 
 def build(folder, table, *flags):
     """Return the driver's path, built over the text of a table."""
-    text = table + '\n#include "driver.c"\n'
-    return programs.Compiler(folder)(text, "-O1", f"-I{FOLDER}", *flags, libraries=("acl_sim",))
+    compiler = programs.Compiler(folder)
+    binary = compiler("char variable[65536];", "-shared", "-fPIC", "-nostdlib", libraries=())
+    text = f'#define BINARY "{binary}"\n{table}\n#include "driver.c"\n'
+    return compiler(text, "-O1", f"-I{FOLDER}", *flags, libraries=("acl_sim",))
 
 
 def run(driver, *arguments):

@@ -184,12 +184,12 @@ static void make_kernel(void)
     GOOD(aclrtKernelArgsFinalize(list));
 }
 
-/* A block of memory stands for a variable: this program is a binary like any other. */
+/* A block of memory stands for a variable of a small binary: every process reads it. */
 static void make_symbol(void)
 {
     aclrtBinHandle binary;
-    GOOD(aclrtBinaryLoadFromFile("/proc/self/exe", NULL, &binary));
-    GOOD(aclsimRegisterVariable(block, binary, "long_text"));
+    GOOD(aclrtBinaryLoadFromFile(BINARY, NULL, &binary));
+    GOOD(aclsimRegisterVariable(block, binary, "variable"));
     add(binary);
 }
 
