@@ -24,6 +24,7 @@ SHAPES = {shape.path: name for name, function in VENDOR.items() for shape in fun
 PLACES = {**{name: name for name in VENDOR}, **{path[len("acl.") :]: name for path, name in SHAPES.items()}}
 
 
+@functools.cache
 def names_in(text):
     """Return the C functions that a text names, by their own names or by those of pyACL."""
     found = set()
