@@ -34,7 +34,11 @@ def pytest_report_header():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Run one process more than there are processors: many tests wait, for other processes or a time-out."""
+    """Run one process more than there are processors: many tests wait, for other processes or a time-out.
+
+    NumPy's products use one thread in each, since threads that wait for work would take the processors.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
 
 
