@@ -25,6 +25,7 @@ from acl._lib import ffi, lib
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_torch_*.py"]
 LACKING = r"^acl: (\w+) failed because (?:.* has no such function|it needs CANN .*)$"  # as programs are told
 NEWER = r"^(\w+) needs CANN [\d.]+: the opened library has no such function$"  # as users of acl.nn are told
+NO_HCCL = r"^[\w.]+: HCCL cannot be used: .*/(libhccl\.so): cannot open"  # as users of acl.Communicator are told
 
 
 def pytest_report_header():
@@ -79,7 +80,8 @@ def pytest_runtest_makereport(item, call):
     name = lib.acl_backend_absent()
     lacking = [] if name == ffi.NULL else [ffi.string(name).decode()]
     lacking += re.findall(LACKING, "\n".join(programs.said), re.M) + programs.lacked
-    lacking += re.findall(NEWER, str(call.excinfo.value)) if call.excinfo else []
+    for said in (NEWER, NO_HCCL):
+        lacking += re.findall(said, str(call.excinfo.value)) if call.excinfo else []
     programs.said.clear()
     programs.lacked.clear()
     if lacking:

@@ -5,6 +5,7 @@ import gc
 import numpy
 import pytest
 from helpers.objects import free_memory, fresh_stream, held, raises
+from helpers.tables import every
 
 import acl
 from acl.objects import dlpack
@@ -47,8 +48,7 @@ def test_views_are_those_of_numpy(view):
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u8", "c8", "c16", "?", "u1", "f2", "M8[s]", "i4,f8"])
-@pytest.mark.parametrize("queued", [False, True])
+@every(dtype=["f4", "f8", "i2", "u8", "c8", "c16", "?", "u1", "f2", "M8[s]", "i4,f8"], queued=[False, True])
 def test_fill_sets_elements_of_any_type_and_leaves_the_others(view, dtype, queued, stream):
     host = numpy.zeros(HOST.shape, dtype)
     array = acl.DeviceArray.from_numpy(host)

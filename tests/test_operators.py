@@ -7,7 +7,7 @@ import numpy
 import pytest
 from helpers.expect import refused
 from helpers.headers import INCLUDE, LANGUAGES, check_c, facts, includes
-from helpers.tables import each
+from helpers.tables import each, every
 from test_abi import ROOT, abi, generate
 
 import acl
@@ -36,7 +36,7 @@ def test_the_rows_are_those_of_the_table():
     assert len(OPERATORS) == 1154
 
 
-@each(TABLE.values(), lambda row: row.headers[0])
+@each(TABLE.values(), lambda row: row.name[:6])
 def test_row(row):
     fact = FACTS[row.name]
     assert bare(", ".join(abi.declare(param.type, param.name) for param in row.params)) == bare(fact["params"])
@@ -180,16 +180,16 @@ def zeros(row):
     return ["" if "char" in param.type else 0 for param in row.params]
 
 
-@pytest.mark.parametrize("row", OPERATORS, ids=lambda row: row.name)
-def test_every_operator_refuses_null(row, device):
+@every(name=nnop._operators())
+def test_every_operator_refuses_null(name, device):
     """Its first required pointer is named; the second phase wants an executor."""
-    name = next(name for name, made in nnop._operators().items() if made["name"] == row.name)
+    row = TABLE[nnop._operators()[name]["name"]]
     required = [p.name for p in row.params if "*" in p.type and "char" not in p.type and not p.optional]
     try:
         first = getattr(nnop, f"{name}_get_workspace_size")
     except AttributeError as error:
         assert acl.backend == "npu" and f"{row.name}GetWorkspaceSize needs CANN {row.needs}: " in str(error)
-        pytest.skip(str(error))
+        return
     size, executor, ret = first(*zeros(row))
     refused(ret, NULLPTR, f"{row.name}GetWorkspaceSize failed because {required[0]} is NULL")
     refused(getattr(nnop, name)(0, 0, 0, 0), NULLPTR, f"{row.name} failed because executor is NULL")

@@ -21,6 +21,7 @@ from helpers.operands import (
     stored,
 )
 from helpers.pointwise import ALL, FEWER, FLOATS, INTEGERS, REAL, SINGLE, cases, compare, few, place
+from helpers.tables import every
 from hypothesis import given
 from hypothesis import strategies as st
 from test_operators_arithmetic import scalar_of, whole_quotient, wide
@@ -132,7 +133,8 @@ def test_function_in_place(npu, name, data):
 
 
 @pytest.mark.parametrize("name", SCALAR)
-@pytest.mark.parametrize(("tensor", "scalar"), list(itertools.product(REAL, REAL)))
+@pytest.mark.parametrize("tensor", REAL)
+@every(scalar=REAL)
 def test_scalar(npu, name, tensor, scalar):
     like, first = SCALAR[name]
     kinds = FUNCTIONS[like][1]
@@ -207,8 +209,8 @@ def test_integers_that_no_machine_divides(npu):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@every(kind=ALL)
 def test_types(npu, name, kind):
     """All and only the documented pairs of types are taken."""
     for out_kind in ALL:

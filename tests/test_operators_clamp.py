@@ -8,6 +8,7 @@ import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, NULLPTR, blank, casts, exact, meet, numbers, rounded
 from helpers.pointwise import ALL, FEWER, FLOATS, INTEGERS, cases, compare, place
+from helpers.tables import every
 from hypothesis import given
 from hypothesis import strategies as st
 from test_operators_arithmetic import scalar_of, wide
@@ -89,8 +90,8 @@ def test_scalars(npu, data):
     compare(npu.get(out), clamp(wide(exact(case.views[0][1], kind), kind), *limits), kind, case.out_kind)
 
 
-@pytest.mark.parametrize(("tensor", "scalar"), list(itertools.product(CLAMPED, BOUNDS)))
 @pytest.mark.parametrize("name", ONE)
+@every(tensor=CLAMPED, scalar=BOUNDS)
 def test_one_scalar(npu, name, tensor, scalar):
     generator = numpy.random.default_rng(19)
     base, value = numbers(generator, (4, 5), tensor), scalar_of(generator, scalar)

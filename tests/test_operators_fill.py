@@ -1,7 +1,5 @@
 """InplaceMaskedFillScalar, InplaceMaskedFillTensor and InplaceFillDiagonal against NumPy: types, strides, refusals."""
 
-import itertools
-
 import numpy
 import pytest
 from helpers.expect import refused
@@ -19,6 +17,7 @@ from helpers.operands import (
     stored,
     stretched,
 )
+from helpers.tables import every
 from helpers.tensors import from_bfloat, storage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +57,7 @@ def test_values_are_rounded_once(npu, by_tensor):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize(("kind", "value_kind"), list(itertools.product(KINDS, KINDS)))
+@every(kind=KINDS, value_kind=KINDS)
 def test_the_types_of_fills(npu, kind, value_kind):
     self, mask = npu.tensor(numpy.ones(2, storage(kind)), kind), npu.tensor(numpy.ones(2, "?"))
     for by_tensor in (False, True):

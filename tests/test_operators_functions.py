@@ -8,6 +8,7 @@ import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, KINDS, ORDER, UNSIGNED, blank, casts, exact, numbers, rounded, stored
 from helpers.pointwise import ALL, COMPLEX, FEWER, FLOATS, INTEGERS, REAL, SINGLE, cases, compare, few, place
+from helpers.tables import every
 from hypothesis import given
 from hypothesis import strategies as st
 from test_operators_unary import mild
@@ -388,8 +389,8 @@ def test_tests(npu, name, data):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("name", TYPES)
+@every(kind=ALL)
 def test_types(npu, name, kind):
     """All and only the documented pairs of types are taken."""
     taken, numbers_of = kind in TYPES[name][0], NUMBERS.get(name, ())

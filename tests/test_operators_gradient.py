@@ -21,6 +21,7 @@ from helpers.operands import (
     stretched,
 )
 from helpers.pointwise import ALL, COMPLEX, FEWER, FLOATS, SINGLE, Case, cases, compare, few, place
+from helpers.tables import every
 from helpers.tensors import CODES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -289,8 +290,8 @@ def test_in_the_place_of_the_gradient(npu):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("name", GRADIENTS)
+@every(kind=ALL)
 def test_types(npu, name, kind):
     """All and only the documented types are taken."""
     tensors = {one: blank(npu, one) for one in ALL}

@@ -19,6 +19,7 @@ from helpers.operands import (
     stretched,
 )
 from helpers.pointwise import REAL, SINGLE
+from helpers.tables import every
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -432,7 +433,7 @@ def test_null(npu, name):
 
 
 @pytest.mark.parametrize("one", KINDS)
-@pytest.mark.parametrize("other", KINDS)
+@every(other=KINDS)
 def test_the_types_of_a_product(npu, one, other):
     left, right = square(npu, one), square(npu, other)
     fits = {one, other} <= set(SINGLE)

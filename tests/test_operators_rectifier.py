@@ -7,6 +7,7 @@ import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, ORDER, blank, casts, exact
 from helpers.pointwise import ALL, FEWER, FLOATS, INTEGERS, SINGLE, cases, compare, place
+from helpers.tables import every
 from helpers.tensors import CODES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,8 +178,8 @@ def test_a_fraction_as_the_threshold_of_integers(npu):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@every(kind=ALL)
 def test_types(npu, name, kind):
     """All and only the documented pairs of types are taken."""
     kinds, params = FUNCTIONS[name][1], scalars(npu, FUNCTIONS[name][3])

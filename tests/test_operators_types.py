@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from helpers.tables import every
 
 import acl
 from acl import nnop, operators
@@ -88,7 +89,7 @@ def refusal(arguments, python, schema, code, shape, number):
 KNOWN = {python: schema for python, schema in nnop._operators().items() if operators.load()[schema["name"]].takes}
 
 
-@pytest.mark.parametrize("python", KNOWN)
+@every(python=KNOWN)
 def test_types_are_those_that_the_first_phase_accepts(arguments, python):
     schema = KNOWN[python]
     takes = operators.load()[schema["name"]].takes

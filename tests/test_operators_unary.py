@@ -7,6 +7,7 @@ import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, KINDS, ORDER, blank, casts, exact, numbers, stored
 from helpers.pointwise import ALL, COMPLEX, FEWER, FLOATS, REAL, SINGLE, cases, compare, place
+from helpers.tables import every
 from helpers.tensors import CODES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -179,8 +180,8 @@ def test_complex_functions_of_real_numbers(npu):
 
 
 @pytest.mark.strict
-@pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@every(kind=ALL)
 def test_types(npu, name, kind):
     """All and only the documented pairs of types are taken."""
     for out_kind in ALL:

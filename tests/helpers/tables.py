@@ -1,5 +1,9 @@
 """Tests of tables with hundreds of rows, as one test per group of rows: starting a test costs more than a check."""
 
+import functools
+import inspect
+import itertools
+
 import pytest
 
 
@@ -16,6 +20,28 @@ def each(rows, group):
                 check(row)
 
         test.__doc__ = check.__doc__
+        return test
+
+    return decorate
+
+
+def every(**values):
+    """Run the decorated test for every combination of the values of some of its parameters, as one test."""
+
+    def decorate(check):
+        @functools.wraps(check)
+        def test(**given):
+            for chosen in itertools.product(*values.values()):
+                case = dict(zip(values, chosen))
+                try:
+                    check(**given, **case)
+                except BaseException:
+                    print("failed with", case)
+                    raise
+
+        signature = inspect.signature(check)
+        rest = [parameter for name, parameter in signature.parameters.items() if name not in values]
+        test.__signature__ = signature.replace(parameters=rest)
         return test
 
     return decorate
