@@ -17,6 +17,8 @@ void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, co
         return;
     for (uint32_t i = 0; i < walk->wk_places; i++)
         walk->wk_strides[walk->wk_rank][i] = (int64_t)((uint64_t)strides[i] * sizes[i]);
+    for (uint32_t i = walk->wk_places; i < SIM_WALK_PLACES; i++)
+        walk->wk_strides[walk->wk_rank][i] = 0;
     walk->wk_dims[walk->wk_rank++] = dim;
 }
 
@@ -147,7 +149,7 @@ static void walk_over(struct sim_walk *walk, const aclsimTensor *const *tensors,
 
 aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
 {
-    char *places[SIM_WALK_PLACES];
+    char *places[SIM_WALK_PLACES] = {NULL};
     struct sim_walk walk;
     walk_over(&walk, tensors, count, places);
     sim_walk_settle(&walk);
@@ -156,7 +158,7 @@ aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, si
 
 aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
 {
-    char *places[SIM_WALK_PLACES];
+    char *places[SIM_WALK_PLACES] = {NULL};
     struct sim_walk walk;
     walk_over(&walk, tensors, count, places);
     sim_walk_join(&walk);
@@ -240,7 +242,7 @@ void sim_walk_split(const struct sim_walk *walk, char *const *places, size_t gra
 void sim_walk_split_tensors(const aclsimTensor *const *tensors, uint32_t count, size_t grain,
                             sim_walk_piece_func *piece, const void *context)
 {
-    char *places[SIM_WALK_PLACES];
+    char *places[SIM_WALK_PLACES] = {NULL};
     struct sim_walk walk;
     walk_over(&walk, tensors, count, places);
     sim_walk_settle(&walk);

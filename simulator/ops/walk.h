@@ -25,7 +25,8 @@ void sim_walk_join(struct sim_walk *walk);
 /* Sorts the dimensions by the strides of the first tensor, the smallest innermost, and joins them. */
 void sim_walk_settle(struct sim_walk *walk);
 
-/* Processes a line of elements; a code other than 0 ends the walk. */
+/* Processes a line of elements; a code other than 0 ends the walk. Behind the tensors that are walked over, places are
+ * NULL and strides 0. */
 typedef aclError (*sim_walk_func)(char *const *places, const int64_t *strides, int64_t length, void *context);
 
 /* Calls `line` for all lines along the innermost dimension; `places` holds the addresses of the first elements. */
