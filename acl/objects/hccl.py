@@ -122,7 +122,7 @@ class Communicator(Rank):
         ContextError
             If a device is not open.
         InvalidArgumentError
-            If there is no device, or ``devices`` has one twice.
+            If ``devices`` is empty, or contains a device more than once.
 
         Notes
         -----

@@ -31,6 +31,7 @@ def every(**values):
     def decorate(check):
         @functools.wraps(check)
         def test(**given):
+            assert all(values.values()), "a parameter without values would check nothing"
             for chosen in itertools.product(*values.values()):
                 case = dict(zip(values, chosen))
                 try:
