@@ -14,9 +14,11 @@ root = Path(__file__).resolve().parent.parent
 headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "include").rglob("*.h")}
 listed = runpy.run_path(str(root / "acl" / "libraries.py"))
 # libfmk_onnx_parser.so passes std::shared_ptr to its callers, so it is linked with the C++ library, which its callers
-# have anyway. All other libraries need the C library alone, so that C programs run without the C++ library.
+# have anyway. libacl_hccl_net.so is there if Gloo's development package was. All other libraries need the C library
+# alone, so that C programs run without the C++ library.
 CLIB = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux-\S+")
-CXX = {"libfmk_onnx_parser.so": {"libstdc++.so.6", "libgcc_s.so.1", "libacl_sim.so"}}
+RUNTIME = {"libstdc++.so.6", "libgcc_s.so.1"}
+CXX = {"libfmk_onnx_parser.so": {*RUNTIME, "libacl_sim.so"}, "libacl_hccl_net.so": {*RUNTIME, "libgloo.so.0"}}
 
 
 def needed(path):

@@ -75,6 +75,10 @@ def answers() -> Iterator[tuple[str, str]]:
     if _lib.is_simulator:
         from acl import sim
 
+        connects = os.path.exists(os.path.join(os.path.dirname(_lib.library_path), "libacl_hccl_net.so"))
+        yield "hccl", f"{'connects' if connects else 'does not connect'} processes of several hosts"
+        if not connects:
+            yield "note", "to connect hosts, install Gloo (apt install libgloo-dev), and build the package again"
         if sim.missing():
             yield "simulator", f"{len(sim.missing())} functions have no behaviour yet; this command lists them:"
             yield "run", f"{command_path()} abi --missing"

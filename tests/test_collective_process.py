@@ -89,7 +89,7 @@ WRONG_TABLES = [
     (1, "EI0014: the 1 numbers of rank_id in clusterInfo have gaps", {"server_list": [{"device": [{"rank_id": "1"}]}]}),
     (1, "EI0014: rank is 0, expected a rank_id", {"server_list": [{"device": []}]}),
     (1, "EI0014: rank_id 1 is twice in clusterInfo", {"server_list": [{"device": [{"rank_id": "1"}] * 2}]}),
-    (5, "clusterInfo has 2 servers, expected 1", {"server_list": [{"device": []}] * 2}),
+    (1, "EI0014: the server of rank 0 in clusterInfo has no address", {"server_list": [{"device": []}] * 2}),
     (5, "EI0014: clusterInfo has no server_list", {"server_list": None}),
     (10, "EI0004: clusterInfo is ", None),
 ]

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = Path(acl.get_include())
 PARSER = "libfmk_onnx_parser.so"  # C++ names, in a library of its own (test_model_parser.py)
 RECORDER = "libacl_record.so"  # functions of AscendCL alone, in a library that is preloaded (test_record_calls.py)
-LIBRARIES = sorted(path for path in Path(acl.get_lib()).glob("*.so") if path.name not in (PARSER, RECORDER))
+NET = "libacl_hccl_net.so"  # one function, in a library that the simulator opens (test_collective_hosts.py)
+LIBRARIES = sorted(path for path in Path(acl.get_lib()).glob("*.so") if path.name not in (PARSER, RECORDER, NET))
 LINES = 600
 WIDTH = 120
 needs_nm = pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, which comes with gcc")
@@ -203,6 +204,13 @@ def test_exported_symbols_are_the_declared_names(library, declared):
 def test_the_library_that_records_has_a_variant_of_each_function(declared):
     fixed = {name for name, function in declared.items() if function.group != "sim" and not function.variadic}
     assert exported(Path(acl.get_lib(), RECORDER)) == fixed | operators() | {"acl_record_wrap"}
+
+
+@needs_nm
+@pytest.mark.needs_sim
+def test_the_library_that_connects_hosts_has_one_symbol():
+    path = Path(acl.get_lib(), NET)
+    assert not path.exists() or exported(path) == {"acl_hccl_net"}
 
 
 def exported(library):

@@ -21,8 +21,8 @@ STANDARDS = {
     "c++20": [("g++", "-xc++"), ("clang++", "-xc++")],
 }
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
-LIBRARIES = sorted(path.stem[3:] for path in Path(acl.get_lib()).glob("*.so")
-                   if path.stem not in ("libacl_sim", "libacl_record", "libfmk_onnx_parser"))  # fmt: skip
+OTHERS = ("acl_sim", "acl_record", "fmk_onnx_parser", "acl_hccl_net")
+LIBRARIES = sorted({path.stem[3:] for path in Path(acl.get_lib()).glob("*.so")}.difference(OTHERS))
 
 
 def need(*tools):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from table import Mutant
 
 COLLECTIVE, FAIL, PROCESSES = "test_collective", "test_collective_fail", "test_collective_process"
+LOBBY, NET = "test_lobby", "test_net"
 
 COLLECTIVE_MUTANTS = (
     # meetings
@@ -120,7 +121,7 @@ COLLECTIVE_MUTANTS = (
     Mutant("an inner group acts", "sim_batch_end", "--batch.depth != 0", "(batch.depth = 0) != 0", (COLLECTIVE,)),
     Mutant(
         "a rank that joins is not counted",
-        "sim_root_join",
+        "leave_card",
         "atomic_fetch_add(word(root, JOINED), 1)",
         "atomic_fetch_add(word(root, JOINED), 0)",
         (COLLECTIVE,),
@@ -191,4 +192,18 @@ COLLECTIVE_MUTANTS = (
         "+= group->gp_changed_count + 1",
         (PROCESSES,),
     ),
+    # several hosts
+    Mutant("a stranger is welcome", "is_welcome", "hello->lo_secret[1] == place->pl_secret[1]", "true", (LOBBY,)),
+    Mutant(
+        "a guest that has ended keeps its place",
+        "free_guest",
+        "lobby->lb_guests[i].gu_socket >= 0",
+        "true",
+        (LOBBY,),
+    ),
+    Mutant("a process that fails to connect is waited for", "part", "lobby->lb_is_broken = true;", "", (LOBBY,)),
+    Mutant("a port is left out", "sim_host_next_port", "ports->po_first++", "ports->po_first += 2", (LOBBY,)),
+    Mutant("a net ends with records to send", "next_to_send", "parcel != NULL || ends", "ends", (NET,)),
+    Mutant("a closed net is not lost", "receive_all", "lose(lane);", "", (NET,)),
+    Mutant("a net waits for others for ever", "sim_net_close", "now >= deadline", "false", (NET,)),
 )

@@ -465,8 +465,6 @@ GROUP_MUTANTS = (
         ";",
         (PLANS,),
     ),
-    Mutant(
-        "hit for another number of tensors", "copy_plan", "entry->en_pack.pk_count == tensors", "true", (PLANS,)
-    ),
+    Mutant("hit for another number of tensors", "copy_plan", "entry->en_pack.pk_count == tensors", "true", (PLANS,)),
     Mutant("plans outlive a kernel", "sim_row_register", "sim_plan_cache_empty();", "", (PLANS,)),
 )

@@ -32,7 +32,7 @@ class Group:
 
 @contextlib.contextmanager
 def group(*ranks_of, table=None, **options):
-    """Start a process for each list of ranks; options are variables of their environment."""
+    """Start a process for each list of ranks; options are those of the processes."""
     with processes(len(ranks_of), **options) as members:
         yield Group(members, ranks_of, table)
 

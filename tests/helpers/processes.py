@@ -49,11 +49,11 @@ for line in sys.stdin:
 
 
 class Process:
-    """A Python process with the same backend."""
+    """A Python process with the same backend; ``inside`` are the first words of a command that runs the others."""
 
-    def __init__(self, device=0, **env):
+    def __init__(self, device=0, inside=(), **env):
         self.program = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-c", LOOP],
+            [*inside, sys.executable, "-X", "faulthandler", "-c", LOOP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -112,12 +112,12 @@ class Process:
 
 
 @contextlib.contextmanager
-def processes(count, **options):
+def processes(count, inside=None, **options):
     """Yield some processes, which must end with exit code 0 unless the test kills them."""
     with contextlib.ExitStack() as stack:
         made = []
-        for _ in range(count):
-            made.append(Process(**options))
+        for each in inside or [()] * count:
+            made.append(Process(inside=each, **options))
             stack.callback(made[-1].close)
         yield made
         for process in made:

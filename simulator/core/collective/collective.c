@@ -103,7 +103,7 @@ static void begin(struct collective *task, const struct sim_run *run, struct sim
         task->ct_key.mk_number++;
     memcpy(task->ct_reached, task->ct_ranges, sizeof task->ct_reached);
     task->ct_is_reached = true;
-    for (unsigned i = 0; i < RANGES && !sim_collective_is_short(&task->ct_work); i++)
+    for (unsigned i = 0; i < RANGES && !sim_span_carries(seat.se_group, &task->ct_work); i++)
         task->ct_is_reached &= sim_span_lend(seat, &task->ct_reached[i], &task->ct_scratch[i]) == ACL_SUCCESS;
 }
 
@@ -154,7 +154,7 @@ static void work(struct sim_run *run, struct collective *task, struct sim_comm_s
     struct sim_comm_group *group = seat.se_group;
     meeting->mt_working++;
     sim_comm_unlock(group);
-    if (meeting->mt_is_short)
+    if (meeting->mt_is_carried)
         sim_collective_work_alone(&meeting->mt_work, seat.se_rank);
     else
         sim_collective_work(&meeting->mt_work, seat.se_rank);
@@ -163,7 +163,7 @@ static void work(struct sim_run *run, struct collective *task, struct sim_comm_s
     run->rn_expired = false;
     task->ct_wait = (struct sim_comm_wait){0};
     sim_meeting_finish(group, meeting, seat.se_rank);
-    if (!meeting->mt_is_short)
+    if (!meeting->mt_is_carried)
         sim_span_done(group, seat.se_rank, meeting->mt_key);
 }
 
@@ -295,18 +295,6 @@ static HcclResult check_type(const struct sim_collective_call *call)
 
 /* ---- what a rank touches ---- */
 
-/* UINT64_MAX, which no memory has, if a sum is too great. */
-static uint64_t end_of(const uint64_t *counts, const uint64_t *starts, uint32_t ranks)
-{
-    uint64_t end = 0;
-    for (uint32_t i = 0; i < ranks; i++) {
-        const uint64_t each = starts[i] > UINT64_MAX - counts[i] ? UINT64_MAX : starts[i] + counts[i];
-        if (counts[i] != 0 && each > end)
-            end = each;
-    }
-    return end;
-}
-
 /* Elements of both buffers. */
 static void elements_of(const struct collective *task, uint32_t rank, uint64_t *from, uint64_t *to)
 {
@@ -335,15 +323,15 @@ static void elements_of(const struct collective *task, uint32_t rank, uint64_t *
         break;
     case SIM_ALL_GATHER_V:
         *from = table_at(task, FROM_COUNTS)[rank];
-        *to = end_of(table_at(task, TO_COUNTS), table_at(task, TO_STARTS), task->ct_ranks);
+        *to = sim_collective_end(table_at(task, TO_COUNTS), table_at(task, TO_STARTS), task->ct_ranks);
         break;
     case SIM_REDUCE_SCATTER_V:
-        *from = end_of(table_at(task, FROM_COUNTS), table_at(task, FROM_STARTS), task->ct_ranks);
+        *from = sim_collective_end(table_at(task, FROM_COUNTS), table_at(task, FROM_STARTS), task->ct_ranks);
         *to = table_at(task, FROM_COUNTS)[rank];
         break;
     case SIM_ALL_TO_ALL_V:
-        *from = end_of(table_at(task, FROM_COUNTS), table_at(task, FROM_STARTS), task->ct_ranks);
-        *to = end_of(table_at(task, TO_COUNTS), table_at(task, TO_STARTS), task->ct_ranks);
+        *from = sim_collective_end(table_at(task, FROM_COUNTS), table_at(task, FROM_STARTS), task->ct_ranks);
+        *to = sim_collective_end(table_at(task, TO_COUNTS), table_at(task, TO_STARTS), task->ct_ranks);
         break;
     default:
         break;

@@ -3,6 +3,7 @@
  * state and no lock. */
 #include "collective_work.h"
 
+#include "base/bytes.h"
 #include "base/type.h"
 #include <string.h>
 
@@ -224,6 +225,7 @@ void sim_collective_work(const struct sim_collective_work *work, uint32_t rank)
 void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t rank)
 {
     const struct sim_collective_part *own = &work->wo_parts[rank];
+    const bool v = work->wo_kind == SIM_ALL_GATHER_V;
     switch (work->wo_kind) {
     case SIM_REDUCE:
         if (rank != work->wo_root)
@@ -237,8 +239,11 @@ void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t 
             move(work, work->wo_parts[work->wo_root].sp_from, 0, own->sp_to, 0, work->wo_count);
         break;
     case SIM_ALL_GATHER:
+    case SIM_ALL_GATHER_V:
         for (uint32_t other = 0; other < work->wo_ranks; other++)
-            move(work, work->wo_parts[other].sp_from, 0, own->sp_to, other * work->wo_count, work->wo_count);
+            move(work, work->wo_parts[other].sp_from, 0, own->sp_to,
+                 v ? own->sp_to_starts[other] : other * work->wo_count,
+                 v ? own->sp_to_counts[other] : work->wo_count);
         break;
     default: /* their shares write to the rank alone */
         sim_collective_work(work, rank);
@@ -248,10 +253,39 @@ void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t 
 
 /* ---- input ---- */
 
-uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank)
+uint64_t sim_collective_end(const uint64_t *counts, const uint64_t *starts, uint32_t ranks)
 {
-    const uint64_t bytes = work->wo_count * sim_collective_type_size(work->wo_type);
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < ranks; i++) {
+        const uint64_t each = starts[i] > UINT64_MAX - counts[i] ? UINT64_MAX : starts[i] + counts[i];
+        if (counts[i] != 0 && each > end)
+            end = each;
+    }
+    return end;
+}
+
+/* The same in bytes, from the tables of what a rank sends. Every entry is the same where all ranks get the same. */
+static uint64_t table_bytes(const struct sim_collective_work *work, const struct sim_collective_part *part)
+{
+    const bool gathers = work->wo_kind == SIM_ALL_GATHER_V;
+    if (part->sp_from_counts == NULL || (gathers ? part->sp_to_counts : part->sp_from_starts) == NULL)
+        return UINT64_MAX;
+    uint64_t bytes = gathers ? part->sp_from_counts[0]
+                             : sim_collective_end(part->sp_from_counts, part->sp_from_starts, work->wo_ranks);
+    return sim_size_multiply(&bytes, sim_collective_type_size(work->wo_type)) ? bytes : UINT64_MAX;
+}
+
+uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank,
+                              const struct sim_collective_part *part)
+{
+    uint64_t bytes = sim_collective_type_size(work->wo_type);
+    if (!sim_size_multiply(&bytes, work->wo_count) || bytes > UINT64_MAX / work->wo_ranks)
+        return UINT64_MAX;
     switch (work->wo_kind) {
+    case SIM_ALL_GATHER_V:
+    case SIM_REDUCE_SCATTER_V:
+    case SIM_ALL_TO_ALL_V:
+        return table_bytes(work, part);
     case SIM_BROADCAST:
         return rank == work->wo_root ? bytes : 0;
     case SIM_SCATTER:
@@ -268,5 +302,5 @@ bool sim_collective_is_short(const struct sim_collective_work *work)
 {
     const bool has_tables = work->wo_kind == SIM_ALL_GATHER_V || work->wo_kind == SIM_REDUCE_SCATTER_V ||
                             work->wo_kind == SIM_ALL_TO_ALL_V;
-    return !has_tables && sim_collective_input(work, work->wo_root) <= SIM_COLLECTIVE_SHORT;
+    return !has_tables && sim_collective_input(work, work->wo_root, NULL) <= SIM_COLLECTIVE_SHORT;
 }

@@ -55,7 +55,11 @@ void sim_collective_work_alone(const struct sim_collective_work *work, uint32_t 
 /* Whether the input is so small that each rank can send it to all others. It is the same on all ranks. */
 #define SIM_COLLECTIVE_SHORT 2048u /* bytes */
 bool sim_collective_is_short(const struct sim_collective_work *work);
-/* Bytes that a rank brings to an operator without tables. */
-uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank);
+/* Bytes that a rank brings, of which the tables of its part decide, if the operator has tables. UINT64_MAX if they are
+ * missing or go beyond any memory. */
+uint64_t sim_collective_input(const struct sim_collective_work *work, uint32_t rank,
+                              const struct sim_collective_part *part);
+/* Elements up to the end of the last block of a table; UINT64_MAX if a sum is too great. */
+uint64_t sim_collective_end(const uint64_t *counts, const uint64_t *starts, uint32_t ranks);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/object.h"
 #include "engine/engine.h"
+#include "lobby.h"
 #include <hccl/hccl.h>
 
 #define SIM_COMM_NAME 128
@@ -36,7 +37,8 @@ struct sim_comm_rank {
 /* Where the members of a part of a group meet. */
 struct sim_comm_offer {
     struct sim_comm_offer *of_next;
-    uint64_t of_number, of_root;
+    uint64_t of_number;
+    struct sim_root_place of_place;
 };
 
 struct sim_comm_group {

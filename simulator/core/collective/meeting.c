@@ -40,7 +40,7 @@ static struct sim_meeting *begin(struct sim_comm_group *group, struct sim_meetin
     meeting->mt_next = NULL;
     meeting->mt_key = key;
     meeting->mt_arrived = meeting->mt_working = meeting->mt_done = meeting->mt_left = meeting->mt_left_here = 0;
-    meeting->mt_is_short = false;
+    meeting->mt_is_carried = false;
     meeting->mt_outcome.oc_code = ACL_SUCCESS;
     atomic_store_explicit(&meeting->mt_slot.sl_handle, handle, memory_order_release);
     struct sim_meeting **last = &group->gp_meetings;
@@ -133,7 +133,7 @@ void sim_meeting_arrive(struct sim_comm_group *group, struct sim_meeting *meetin
 {
     if (meeting->mt_arrived == 0) {
         meeting->mt_first = rank;
-        meeting->mt_is_short = group->gp_wire != NULL && sim_collective_is_short(work);
+        meeting->mt_is_carried = sim_span_carries(group, work);
         meeting->mt_work = *work;
         meeting->mt_work.wo_ranks = group->gp_count;
         meeting->mt_work.wo_parts = meeting->mt_parts;
@@ -144,7 +144,7 @@ void sim_meeting_arrive(struct sim_comm_group *group, struct sim_meeting *meetin
     meeting->mt_copies[rank] = copy;
     meeting->mt_phases[rank] = SIM_MEETING_ARRIVED;
     /* The task of a rank in another process can end as soon as all have arrived: nothing more will be heard of it. */
-    if (meeting->mt_is_short && !sim_span_is_here(group, rank))
+    if (meeting->mt_is_carried && !sim_span_is_here(group, rank))
         sim_meeting_finish(group, meeting, rank);
     if (++meeting->mt_arrived < group->gp_count)
         return;
@@ -164,7 +164,7 @@ void sim_meeting_finish(struct sim_comm_group *group, struct sim_meeting *meetin
 
 bool sim_meeting_is_over(const struct sim_comm_group *group, const struct sim_meeting *meeting, uint32_t rank)
 {
-    return meeting->mt_is_short ? meeting->mt_phases[rank] == SIM_MEETING_DONE : meeting->mt_done == group->gp_count;
+    return meeting->mt_is_carried ? meeting->mt_phases[rank] == SIM_MEETING_DONE : meeting->mt_done == group->gp_count;
 }
 
 uint32_t sim_meeting_missing(const struct sim_meeting *meeting)

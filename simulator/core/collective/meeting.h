@@ -20,7 +20,7 @@ struct sim_meeting {
     struct sim_meeting *mt_next;
     struct sim_meeting_key mt_key;
     struct sim_collective_work mt_work; /* as the first rank called it */
-    bool mt_is_short;                   /* each rank works with copies of all inputs, and needs no rank to be done */
+    bool mt_is_carried;                 /* each rank works with copies of all inputs, and needs no rank to be done */
     struct sim_collective_part *mt_parts;
     void **mt_copies;                   /* what the parts point to, if it is the meeting's */
     uint8_t *mt_phases;

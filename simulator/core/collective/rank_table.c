@@ -4,6 +4,7 @@
 
 #include "base/config_file.h"
 #include "base/fail.h"
+#include "host.h"
 #include "root.h"
 
 #include <stdlib.h>
@@ -21,8 +22,22 @@ static bool read_number(struct sim_json value, uint64_t *number)
     return *end == '\0' && text[0] >= '0' && text[0] <= '9';
 }
 
+static bool read_address(struct sim_json object, const char *name, struct sockaddr_storage *address)
+{
+    char text[SIM_HOST_TEXT] = "";
+    return sim_json_text(object, name, text, sizeof text) && text[0] != '\0' && sim_host_read(text, address);
+}
+
+/* The address by which other hosts reach the server of rank 0; those of devices are the last choice. Family 0: none. */
+static void find_address(struct sim_json server, struct sim_json device, struct sockaddr_storage *address)
+{
+    if (!read_address(server, "host_ip", address) && !read_address(server, "server_id", address) &&
+        !read_address(device, "device_ip", address))
+        address->ss_family = 0;
+}
+
 /* Notes the rank of each device of a server, one bit per rank. */
-static HcclResult read_server(struct sim_json server, uint64_t *ranks)
+static HcclResult read_server(struct sim_json server, struct sim_rank_table *table, uint64_t *ranks)
 {
     struct sim_json devices, device = {0}, id;
     uint64_t rank = 0;
@@ -39,14 +54,15 @@ static HcclResult read_server(struct sim_json server, uint64_t *ranks)
         SIM_ARGUMENT((*ranks >> rank & 1) == 0, HCCL_E_PARA,
                      "EI0014: rank_id %.*s is twice in clusterInfo, expected each number once", SIM_SHOWN(id));
         *ranks |= UINT64_C(1) << rank;
+        if (rank == 0)
+            find_address(server, device, &table->rt_address);
     }
     return HCCL_SUCCESS;
 }
 
-static HcclResult read_servers(struct sim_json root, uint64_t *ranks)
+static HcclResult read_servers(struct sim_json root, uint32_t rank, struct sim_rank_table *table, uint64_t *ranks)
 {
     struct sim_json servers, server = {0}, status;
-    uint32_t count = 0;
     SIM_ARGUMENT(!sim_json_member(root, "status", &status) ||
                      (status.js_kind == SIM_JSON_STRING && status.js_end - status.js_start == 9 &&
                       memcmp(status.js_start, "completed", 9) == 0),
@@ -54,13 +70,16 @@ static HcclResult read_servers(struct sim_json root, uint64_t *ranks)
     SIM_ARGUMENT(sim_json_member(root, "server_list", &servers) && servers.js_kind == SIM_JSON_ARRAY,
                  HCCL_E_NOT_SUPPORT, "EI0014: clusterInfo has no server_list, expected version 1.0 or 1.2 of a table");
     while (sim_json_next(servers, &server)) {
-        HcclResult result = read_server(server, ranks);
+        const uint64_t before = *ranks, first = 1, own = rank < SIM_ROOT_RANKS ? UINT64_C(1) << rank : 0;
+        HcclResult result = read_server(server, table, ranks);
         if (result != HCCL_SUCCESS)
             return result;
-        count++;
+        table->rt_servers++;
+        if (((*ranks ^ before) & first) != 0)
+            table->rt_is_first = ((*ranks ^ before) & own) != 0;
     }
-    SIM_ARGUMENT(count == 1, HCCL_E_NOT_SUPPORT,
-                 "clusterInfo has %u servers, expected 1: the simulator does not connect several hosts", count);
+    SIM_ARGUMENT(table->rt_servers <= 1 || table->rt_address.ss_family != 0, HCCL_E_PARA,
+                 "EI0014: the server of rank 0 in clusterInfo has no address, expected one in host_ip or server_id");
     return HCCL_SUCCESS;
 }
 
@@ -72,7 +91,7 @@ static HcclResult read_text(const char *text, size_t size, uint32_t rank, struct
     uint64_t ranks = 0;
     SIM_ARGUMENT(sim_json_parse(text, size, &root, &where, &why), HCCL_E_PARA,
                  "EI0014: clusterInfo is not JSON: %s at byte %zu", why, where);
-    HcclResult result = read_servers(root, &ranks);
+    HcclResult result = read_servers(root, rank, table, &ranks);
     if (result != HCCL_SUCCESS)
         return result;
     table->rt_count = (uint32_t)__builtin_popcountll(ranks);
@@ -91,7 +110,7 @@ HcclResult sim_rank_table_read(const char *path, uint32_t rank, struct sim_rank_
     aclError code = sim_config_file_read(path, "clusterInfo", &text, &size);
     SIM_ARGUMENT(code == ACL_SUCCESS, HCCL_E_OPEN_FILE_FAILURE,
                  "EI0004: clusterInfo is \"%.200s\", which cannot be read, expected the path of a rank table", path);
-    table->rt_digest = UINT64_C(14695981039346656037);
+    *table = (struct sim_rank_table){.rt_digest = UINT64_C(14695981039346656037)};
     for (size_t i = 0; i < size; i++)
         table->rt_digest = (table->rt_digest ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
     HcclResult result = read_text(text, size, rank, table);

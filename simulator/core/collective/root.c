@@ -3,57 +3,66 @@
  * share one wire. When the last card is there, every process opens its wire to each of the others, and the root is
  * over. If one rank gives up waiting, or a process ends, the creation has failed for all.
  *
+ * A process of another host has a copy of the page's words, and asks the process that made the root to write to the
+ * page (lobby.h). If the cards are of several hosts, the processes connect by a net, and their wires to it.
+ *
  * `turn` guards the roots of this process, and wires that no group has yet. It is a mutex, because the answers of other
- * processes are awaited with it held. The page is atomic. */
+ * processes are awaited with it held, except while a net connects: there each process waits for all others. The words
+ * are atomic. */
 #include "root.h"
 
 #include "base/clock.h"
 #include "base/thread.h"
 #include "comm_config.h"
+#include "connect.h"
+#include "guest.h"
+#include "host.h"
+#include "net.h"
+#include "root_page.h"
 #include "wire.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- the page ---- */
-
-enum state { OPEN, COMPLETE, EXPIRED, LOST }; /* of a root; the number of a rank is in the upper half */
-enum { STATE, AGREED, JOINED, CARDS = 16 };   /* words of the page */
-enum { CLAIM, WHO, DEVICE, PAGE, BOARD, MEMORY, CARD_WORDS = 15 }; /* words of a card */
-enum { FREE, TAKEN, READY };                  /* what CLAIM is */
-_Static_assert(CARDS + SIM_ROOT_RANKS * CARD_WORDS <= SIM_SHARE_RECORDS, "the cards fit into a page");
-
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_root *roots;
 
-static _Atomic uint64_t *word(const struct sim_root *root, uint32_t index)
-{
-    return &root->ro_page.sr_page->sp_records[index];
-}
+/* ---- the page ---- */
 
-static _Atomic uint64_t *card_word(const struct sim_root *root, uint32_t rank, uint32_t index)
+static void tell(const struct sim_root *root)
 {
-    return word(root, CARDS + rank * CARD_WORDS + index);
+    if (root->ro_guest == NULL)
+        sim_exchange_share_changed(&root->ro_page);
+    sim_gate_count(root->ro_gate);
 }
 
 static void change_state(const struct sim_root *root, enum state state, uint32_t rank)
 {
     uint64_t open = OPEN;
-    atomic_compare_exchange_strong(word(root, STATE), &open, (uint64_t)rank << 32 | state);
-    sim_exchange_share_changed(&root->ro_page);
-    sim_gate_count(root->ro_gate);
+    const bool changed =
+        atomic_compare_exchange_strong(word(root, STATE), &open, (uint64_t)rank << 32 | state);
+    if (changed && state == EXPIRED && root->ro_guest != NULL)
+        sim_guest_give_up(root->ro_guest, rank);
+    tell(root);
+}
+
+/* Whether the process of a rank that has joined has ended. */
+static bool is_gone(const struct sim_root *root, uint32_t rank)
+{
+    const struct sim_share *page = &root->ro_page;
+    if (root->ro_guest != NULL)
+        return atomic_load(&root->ro_is_cut);
+    return sim_exchange_share_is_gone(page, 0) ||
+           sim_exchange_share_is_gone(page, (uint32_t)atomic_load(card_word(root, rank, WHO)));
 }
 
 /* The state, after a look at the processes that have joined. */
 static uint64_t look(const struct sim_root *root)
 {
-    const struct sim_share *page = &root->ro_page;
     const uint64_t state = atomic_load(word(root, STATE));
     for (uint32_t rank = 0; state == OPEN && rank < root->ro_group->gp_count; rank++)
-        if (atomic_load(card_word(root, rank, CLAIM)) != FREE &&
-            (sim_exchange_share_is_gone(page, 0) ||
-             sim_exchange_share_is_gone(page, (uint32_t)atomic_load(card_word(root, rank, WHO)))))
+        if (atomic_load(card_word(root, rank, CLAIM)) != FREE && is_gone(root, rank))
             change_state(root, LOST, rank);
     return atomic_load(word(root, STATE));
 }
@@ -76,24 +85,33 @@ struct sim_root *sim_root_find_part(const struct sim_comm_group *whole, uint64_t
     return root;
 }
 
-struct sim_root *sim_root_find(uint64_t id)
+struct sim_root *sim_root_find(const struct sim_root_place *place)
 {
     struct sim_root *root = roots;
-    while (root != NULL && root->ro_id != id)
+    while (root != NULL &&
+           (root->ro_place.pl_id != place->pl_id || root->ro_place.pl_machine != place->pl_machine))
         root = root->ro_next;
     return root;
 }
 
 static void close_root(struct sim_root *root)
 {
+    if (root->ro_lobby != NULL)
+        sim_lobby_close(root->ro_lobby);
+    if (root->ro_guest != NULL)
+        sim_guest_close(root->ro_guest);
+    if (root->ro_page.sr_link == NULL)
+        free(root->ro_words);
     if (root->ro_claim >= 0)
         close(root->ro_claim);
     if (root->ro_is_own)
-        sim_exchange_withdraw(SIM_EXCHANGE_GROUP, root->ro_id, "rootInfo");
+        sim_exchange_withdraw(SIM_EXCHANGE_GROUP, root->ro_place.pl_id, "rootInfo");
     if (root->ro_page.sr_link != NULL)
         sim_exchange_share_leave(&root->ro_page);
     if (root->ro_wire != NULL)
         sim_wire_close(root->ro_wire);
+    if (root->ro_group != NULL)
+        sim_comm_give_back((struct sim_comm_seat){root->ro_group, 0});
     free(root);
 }
 
@@ -106,23 +124,39 @@ void sim_root_remove(struct sim_root *root)
     close_root(root);
 }
 
-struct sim_root *sim_root_open(uint64_t id, int32_t device, aclError *code)
+/* A root that is not in the list; NULL without memory. */
+static struct sim_root *create_root(void)
 {
     struct sim_root *root = calloc(1, sizeof *root);
     struct sim_wire *wire = root != NULL ? sim_wire_take() : NULL;
-    int32_t home;
-    *code = ACL_ERROR_RT_MEMORY_ALLOCATION;
     if (wire == NULL) {
         free(root);
         return NULL;
     }
-    root->ro_id = id;
     root->ro_claim = -1;
-    root->ro_is_own = id == 0;
     root->ro_wire = wire;
     root->ro_gate = &wire->wr_gate;
-    *code = id == 0 ? sim_exchange_share_publish(SIM_EXCHANGE_GROUP, device, true, root->ro_gate, &root->ro_id,
-                                                 &root->ro_page)
+    return root;
+}
+
+static struct sim_root *add_root(struct sim_root *root)
+{
+    root->ro_next = roots;
+    roots = root;
+    return root;
+}
+
+struct sim_root *sim_root_open(uint64_t id, int32_t device, aclError *code)
+{
+    struct sim_root *root = create_root();
+    int32_t home;
+    *code = ACL_ERROR_RT_MEMORY_ALLOCATION;
+    if (root == NULL)
+        return NULL;
+    root->ro_place = (struct sim_root_place){.pl_machine = sim_host_machine(), .pl_id = id};
+    root->ro_is_own = id == 0;
+    *code = id == 0 ? sim_exchange_share_publish(SIM_EXCHANGE_GROUP, device, true, root->ro_gate,
+                                                 &root->ro_place.pl_id, &root->ro_page)
                     : sim_exchange_share_join(SIM_EXCHANGE_GROUP, id, "rootInfo", root->ro_gate, &home,
                                               &root->ro_page);
     if (*code != ACL_SUCCESS) {
@@ -130,9 +164,33 @@ struct sim_root *sim_root_open(uint64_t id, int32_t device, aclError *code)
         close_root(root);
         return NULL;
     }
-    root->ro_next = roots;
-    roots = root;
-    return root;
+    root->ro_words = root->ro_page.sr_page->sp_records;
+    return add_root(root);
+}
+
+HcclResult sim_root_visit(const struct sim_root_place *place, struct sim_root **result)
+{
+    HcclResult code = sim_net_check();
+    if (code != HCCL_SUCCESS)
+        return code;
+    SIM_ARGUMENT(place->pl_address.ss_family != 0, HCCL_E_NOT_SUPPORT,
+                 "rootInfo was written on another host, where libacl_hccl_net.so is missing, expected it on all hosts: "
+                 "install Gloo's development package there (apt install libgloo-dev) and build the simulator again");
+    struct sim_root *root = create_root();
+    if (root != NULL)
+        root->ro_words = calloc(WORDS, sizeof *root->ro_words);
+    code = HCCL_E_MEMORY;
+    if (root != NULL && root->ro_words != NULL) {
+        root->ro_place = *place;
+        code = sim_guest_open(place, root->ro_words, &root->ro_is_cut, root->ro_gate, &root->ro_guest);
+    }
+    if (code != HCCL_SUCCESS) {
+        if (root != NULL)
+            close_root(root);
+        return code;
+    }
+    *result = add_root(root);
+    return HCCL_SUCCESS;
 }
 
 /* ---- joining, with the turn held ---- */
@@ -146,15 +204,18 @@ static uint64_t agreement(uint32_t count, const struct sim_comm_options *options
     return (uint64_t)hash << 32 | count;
 }
 
-static HcclResult agree(const struct sim_root *root, uint32_t count, const struct sim_comm_options *options)
+/* Agrees if the word is 0, and returns the word. */
+static uint64_t agree(const struct sim_root *root, uint64_t mine)
 {
-    const uint64_t mine = agreement(count, options);
     uint64_t agreed = 0;
-    if (atomic_compare_exchange_strong(word(root, AGREED), &agreed, mine))
-        return HCCL_SUCCESS;
-    SIM_ARGUMENT((uint32_t)agreed == count, HCCL_E_PARA,
-                 "EI0015: nRanks is %u, and another rank has called with %u, expected the same on all ranks", count,
-                 (uint32_t)agreed);
+    return atomic_compare_exchange_strong(word(root, AGREED), &agreed, mine) ? mine : agreed;
+}
+
+static HcclResult check_agreement(uint64_t mine, uint64_t agreed, const struct sim_comm_options *options)
+{
+    SIM_ARGUMENT((uint32_t)agreed == (uint32_t)mine, HCCL_E_PARA,
+                 "EI0015: nRanks is %u, and another rank has called with %u, expected the same on all ranks",
+                 (uint32_t)mine, (uint32_t)agreed);
     SIM_ARGUMENT(agreed == mine, HCCL_E_PARA,
                  "EI0015: config->hcclCommName is \"%s\", and another rank has another name, expected the same on all "
                  "ranks", options->op_name);
@@ -170,101 +231,91 @@ static HcclResult create_group(struct sim_root *root, uint32_t count, const stru
     aclError code = sim_wire_publish(root->ro_wire, count, device);
     SIM_ARGUMENT(code == ACL_SUCCESS, HCCL_E_MEMORY, "this process cannot be reached by others (%d %s)", (int)code,
                  sim_fail_name(code));
-    root->ro_group = sim_comm_create_group(count, options, root->ro_id);
+    root->ro_group = sim_comm_create_group(count, options, root->ro_place.pl_id);
     SIM_ARGUMENT(root->ro_group != NULL, HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
+    atomic_fetch_add_explicit(&root->ro_group->gp_uses, 1, memory_order_relaxed); /* no rank may ever join */
     return HCCL_SUCCESS;
 }
 
-/* Leaves a card. */
-static HcclResult take_place(struct sim_root *root, uint32_t rank, int32_t device)
+/* Leaves the card of a rank, of this host or another one, on the page. */
+static bool leave_card(struct sim_root *root, const struct sim_request *request, const struct sim_wire_card *card)
 {
-    const struct sim_wire_card *card = &root->ro_wire->wr_card;
-    const struct sim_comm_group *group = root->ro_group;
+    const uint32_t rank = request->rq_rank;
     uint64_t claim = FREE;
+    if (!atomic_compare_exchange_strong(card_word(root, rank, CLAIM), &claim, TAKEN))
+        return false;
+    atomic_store(card_word(root, rank, WHO), sim_exchange_share_self(&root->ro_page));
+    atomic_store(card_word(root, rank, DEVICE), request->rq_device);
+    atomic_store(card_word(root, rank, PAGE), request->rq_page);
+    atomic_store(card_word(root, rank, BOARD), card->wc_board);
+    atomic_store(card_word(root, rank, MEMORY), card->wc_memory);
+    atomic_store(card_word(root, rank, MACHINE), request->rq_machine);
+    atomic_store(card_word(root, rank, CLAIM), READY);
+    if (atomic_fetch_add(word(root, JOINED), 1) + 1 == request->rq_count)
+        change_state(root, COMPLETE, 0);
+    tell(root);
+    return true;
+}
+
+static HcclResult check_device(const struct sim_comm_group *group, uint32_t rank, int32_t device)
+{
     for (uint32_t other = 0; other < group->gp_count; other++)
         SIM_ARGUMENT(other == rank || !group->gp_ranks[other].rk_joined || group->gp_ranks[other].rk_device != device,
                      HCCL_E_PARA,
                      "EI0015: the current device is %d, with which rank %u has joined, expected another device for "
                      "each rank", device, other);
-    SIM_ARGUMENT(atomic_compare_exchange_strong(card_word(root, rank, CLAIM), &claim, TAKEN), HCCL_E_PARA,
-                 "EI0015: rank is %u, which has joined already, expected another number for each rank", rank);
-    atomic_store(card_word(root, rank, WHO), sim_exchange_share_self(&root->ro_page));
-    atomic_store(card_word(root, rank, DEVICE), (uint64_t)device);
-    atomic_store(card_word(root, rank, PAGE), card->wc_page);
-    atomic_store(card_word(root, rank, BOARD), card->wc_board);
-    atomic_store(card_word(root, rank, MEMORY), card->wc_memory);
-    atomic_store(card_word(root, rank, CLAIM), READY);
     return HCCL_SUCCESS;
 }
 
-HcclResult sim_root_join(struct sim_root *root, uint32_t count, uint32_t rank, int32_t device,
-                            const struct sim_comm_options *options, struct sim_comm_seat *seat)
+static HcclResult refuse_over(void)
 {
-    SIM_ARGUMENT(root != NULL && atomic_load(word(root, STATE)) == OPEN, HCCL_E_UNAVAIL,
-                 "rootInfo belongs to a communicator whose ranks have all joined or have given up, or to a process "
-                 "that has ended, expected a new one from HcclGetRootInfo");
-    HcclResult result = agree(root, count, options);
+    return (HcclResult)sim_refuse(HCCL_E_UNAVAIL,
+                                  "rootInfo belongs to a communicator whose ranks have all joined or have given up, or "
+                                  "to a process that has ended, expected a new one from HcclGetRootInfo");
+}
+
+/* Asks the process that made the root. */
+static HcclResult ask(const struct sim_root *root, const struct sim_request *request,
+                      const struct sim_comm_options *options)
+{
+    const struct sim_answer answer = sim_guest_ask(root->ro_guest, request);
+    if (answer.an_verdict == SIM_OTHER_AGREEMENT)
+        return check_agreement(request->rq_agreement, answer.an_agreed, options);
+    SIM_ARGUMENT(answer.an_verdict != SIM_RANK_TAKEN, HCCL_E_PARA,
+                 "EI0015: rank is %u, which has joined already, expected another number for each rank",
+                 request->rq_rank);
+    return answer.an_verdict == SIM_ADMITTED ? HCCL_SUCCESS : refuse_over();
+}
+
+HcclResult sim_root_join(struct sim_root *root, uint32_t count, uint32_t rank, int32_t device,
+                         const struct sim_comm_options *options, struct sim_comm_seat *seat)
+{
+    struct sim_request request = {rank, count, agreement(count, options), (uint64_t)device, 0, sim_host_machine()};
+    if (root == NULL || atomic_load(word(root, STATE)) != OPEN)
+        return refuse_over();
+    HcclResult result = root->ro_guest != NULL
+                            ? HCCL_SUCCESS /* what the ranks have agreed on is known to the other host */
+                            : check_agreement(request.rq_agreement, agree(root, request.rq_agreement), options);
     if (result == HCCL_SUCCESS)
         result = create_group(root, count, options, device);
     if (result == HCCL_SUCCESS)
-        result = take_place(root, rank, device);
+        result = check_device(root->ro_group, rank, device);
+    if (result != HCCL_SUCCESS)
+        return result;
+    request.rq_page = root->ro_wire->wr_card.wc_page;
+    if (root->ro_guest != NULL)
+        result = ask(root, &request, options);
+    else
+        SIM_ARGUMENT(leave_card(root, &request, &root->ro_wire->wr_card), HCCL_E_PARA,
+                     "EI0015: rank is %u, which has joined already, expected another number for each rank", rank);
     if (result != HCCL_SUCCESS)
         return result;
     *seat = sim_comm_seat_rank(root->ro_group, rank, device);
     root->ro_users++;
-    if (atomic_fetch_add(word(root, JOINED), 1) + 1 == count)
-        change_state(root, COMPLETE, 0);
-    sim_exchange_share_changed(&root->ro_page);
     return HCCL_SUCCESS;
 }
 
 /* ---- the end of joining ---- */
-
-/* Opens the wire to a process whose lowest rank is `place`. If it has ended meanwhile, operators with it fail. */
-static HcclResult connect_to(struct sim_root *root, uint32_t place)
-{
-    const struct sim_wire_card card = {atomic_load(card_word(root, place, PAGE)),
-                                       atomic_load(card_word(root, place, BOARD)),
-                                       atomic_load(card_word(root, place, MEMORY))};
-    aclError code = sim_wire_connect(root->ro_wire, place, &card);
-    SIM_ARGUMENT(code != ACL_ERROR_RT_TIMEOUT, HCCL_E_TIMEOUT, "EI0006: the process of rank %u does not answer", place);
-    SIM_ARGUMENT(code == ACL_SUCCESS || code == ACL_ERROR_RT_PARAM_INVALID, HCCL_E_TCP_CONNECT,
-                 "EI0006: the process of rank %u cannot be reached (%d %s)", place, (int)code, sim_fail_name(code));
-    return HCCL_SUCCESS;
-}
-
-/* With the turn held: all cards are there. */
-static HcclResult connect_all(struct sim_root *root)
-{
-    struct sim_comm_group *group = root->ro_group;
-    struct sim_wire *wire = root->ro_wire;
-    bool spans = false;
-    for (uint32_t rank = 0; rank < group->gp_count; rank++) {
-        const uint64_t page = atomic_load(card_word(root, rank, PAGE));
-        uint32_t place = 0;
-        while (atomic_load(card_word(root, place, PAGE)) != page)
-            place++;
-        group->gp_ranks[rank].rk_place = place;
-        if (page == wire->wr_card.wc_page)
-            wire->wr_self = place;
-        else
-            spans = true;
-    }
-    if (!spans)
-        return HCCL_SUCCESS;
-    for (uint32_t rank = 0; rank < group->gp_count; rank++) {
-        const uint32_t place = group->gp_ranks[rank].rk_place;
-        HcclResult result = place != wire->wr_self && place == rank ? connect_to(root, place) : HCCL_SUCCESS;
-        if (result != HCCL_SUCCESS)
-            return result;
-        group->gp_ranks[rank].rk_left = group->gp_ranks[rank].rk_is_lost =
-            place != wire->wr_self && !wire->wr_peers[place].pe_open;
-    }
-    wire->wr_may_spin = group->gp_count <= sim_thread_cpus();
-    group->gp_wire = wire;
-    root->ro_wire = NULL;
-    return HCCL_SUCCESS;
-}
 
 static HcclResult report(const struct sim_root *root, uint64_t state)
 {
@@ -292,12 +343,30 @@ static uint64_t wait_for(const struct sim_root *root)
     const uint64_t deadline = sim_clock_now() + sim_comm_connect_timeout();
     for (;;) {
         const uint64_t level = sim_gate_level(root->ro_gate);
-        sim_exchange_share_want(&root->ro_page);
+        if (root->ro_guest == NULL)
+            sim_exchange_share_want(&root->ro_page);
         const uint64_t state = look(root);
         if (state != OPEN)
             return state;
         if (sim_engine_help_gate(root->ro_gate, level + 1, deadline) == SIM_WAIT_EXPIRED)
             change_state(root, EXPIRED, first_missing(root));
+    }
+}
+
+/* With the turn held: one rank of this process connects it, and the others wait for that. */
+static void connect_once(struct sim_root *root)
+{
+    if (root->ro_phase == SIM_ROOT_JOINS) {
+        root->ro_phase = SIM_ROOT_CONNECTS;
+        root->ro_result = sim_connect_all(root);
+        root->ro_phase = SIM_ROOT_CONNECTED;
+        sim_gate_count(root->ro_gate);
+    }
+    while (root->ro_phase != SIM_ROOT_CONNECTED) {
+        const uint64_t level = sim_gate_level(root->ro_gate);
+        pthread_mutex_unlock(&turn);
+        sim_engine_help_gate(root->ro_gate, level + 1, SIM_FOREVER);
+        pthread_mutex_lock(&turn);
     }
 }
 
@@ -310,15 +379,61 @@ HcclResult sim_root_wait(const struct sim_comm_group *group)
     pthread_mutex_unlock(&turn);
     const uint64_t state = wait_for(root);
     pthread_mutex_lock(&turn);
-    if (state == COMPLETE && !root->ro_is_connected) {
-        root->ro_is_connected = true;
-        root->ro_result = connect_all(root);
-    }
+    if (state == COMPLETE)
+        connect_once(root);
     HcclResult result = state == COMPLETE ? root->ro_result : report(root, state);
     if (--root->ro_users == 0)
         sim_root_remove(root);
     pthread_mutex_unlock(&turn);
     return result;
+}
+
+/* ---- what the lobby does, in its threads ---- */
+
+static struct sim_answer admit(void *argument, const struct sim_request *request)
+{
+    struct sim_root *root = argument;
+    static const struct sim_wire_card unreachable = {0};
+    struct sim_answer answer = {.an_verdict = SIM_OVER};
+    if (atomic_load(word(root, STATE)) != OPEN)
+        return answer;
+    answer.an_agreed = agree(root, request->rq_agreement);
+    answer.an_verdict = answer.an_agreed != request->rq_agreement ? SIM_OTHER_AGREEMENT
+                        : leave_card(root, request, &unreachable) ? SIM_ADMITTED : SIM_RANK_TAKEN;
+    return answer;
+}
+
+static void leave(void *argument, uint32_t rank, bool expired)
+{
+    change_state(argument, expired ? EXPIRED : LOST, rank);
+}
+
+static size_t copy_words(void *argument, uint64_t *words)
+{
+    const struct sim_root *root = argument;
+    sim_exchange_share_want(&root->ro_page);
+    for (uint32_t i = 0; i < WORDS; i++)
+        words[i] = atomic_load(word(root, i));
+    return WORDS;
+}
+
+static void await(void *argument, uint64_t *level)
+{
+    const struct sim_root *root = argument;
+    sim_engine_wait_gate(root->ro_gate, *level + 1, SIM_FOREVER);
+    *level = sim_gate_level(root->ro_gate);
+}
+
+static void wake(void *argument)
+{
+    const struct sim_root *root = argument;
+    sim_gate_count(root->ro_gate);
+}
+
+HcclResult sim_root_let_in_hosts(struct sim_root *root)
+{
+    static const struct sim_lobby_calls calls = {admit, leave, copy_words, await, wake};
+    return sim_net_is_there() ? sim_lobby_open(&calls, root, &root->ro_place, &root->ro_lobby) : HCCL_SUCCESS;
 }
 
 /* ---- the turn, and the end of everything ---- */

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #define TABLES 4
+#define MESSAGE_SHORT 2048u /* bytes */
+#define INPUT_MOST (UINT64_C(7) << 29) /* bytes that a record carries: its size has 32 bits */
 
 enum kind { ARRIVE = 1, DONE, LEAVE, SEND, TAKE, REFUSE, END, OFFER };
 
@@ -35,8 +37,8 @@ struct arrival {
     uint32_t ar_kind, ar_type, ar_op, ar_root;
     uint64_t ar_count;
     struct place ar_from, ar_to;
-    uint32_t ar_tables; /* one bit per table */
-    uint32_t ar_input;  /* bytes */
+    uint64_t ar_tables; /* one bit per table */
+    uint64_t ar_input;  /* bytes */
     unsigned char ar_rest[]; /* the tables, then the input */
 };
 
@@ -45,7 +47,7 @@ struct message {
     uint32_t ms_sends, ms_type;
     uint64_t ms_count;
     struct place ms_from;
-    uint64_t ms_is_short;
+    uint64_t ms_is_carried;
     unsigned char ms_rest[]; /* the message */
 };
 
@@ -58,7 +60,8 @@ struct failure { /* of a meeting, or of a message that was or was not sent */
 
 struct offer {
     struct head of_head;
-    uint64_t of_number, of_root;
+    uint64_t of_number;
+    struct sim_root_place of_place;
 };
 
 static size_t whole(size_t size)
@@ -74,6 +77,11 @@ static struct head head(enum kind kind, size_t size, uint32_t rank, struct sim_m
 bool sim_span_is_here(const struct sim_comm_group *group, uint32_t rank)
 {
     return group->gp_wire == NULL || group->gp_ranks[rank].rk_place == group->gp_wire->wr_self;
+}
+
+bool sim_span_carries(const struct sim_comm_group *group, const struct sim_collective_work *work)
+{
+    return group->gp_wire != NULL && (group->gp_wire->wr_net != NULL || sim_collective_is_short(work));
 }
 
 /* ---- memory ---- */
@@ -129,14 +137,28 @@ static struct place locate(const struct sim_range *range)
     return (struct place){range->rg_size != 0 ? sim_wire_offset(range->rg_address, range->rg_size) : 0, range->rg_size};
 }
 
+/* Points the tables of a part to those of a record, and its input to what the record carries. */
+static void unpack(const struct sim_comm_group *group, struct arrival *record, struct sim_collective_part *part)
+{
+    const uint64_t **const tables[TABLES] = {&part->sp_from_counts, &part->sp_from_starts, &part->sp_to_counts,
+                                             &part->sp_to_starts};
+    unsigned char *at = record->ar_rest;
+    for (unsigned i = 0; i < TABLES; i++) {
+        const bool is_there = (record->ar_tables >> i & 1) != 0;
+        *tables[i] = is_there ? (const uint64_t *)(void *)at : NULL;
+        at += is_there ? group->gp_count * sizeof(uint64_t) : 0;
+    }
+    part->sp_from = at;
+}
+
 static struct arrival *make_arrival(struct sim_comm_seat seat, struct sim_meeting_key key,
                                     const struct sim_collective_work *work, const struct sim_collective_part *part)
 {
     const uint64_t *const tables[TABLES] = {part->sp_from_counts, part->sp_from_starts, part->sp_to_counts,
                                             part->sp_to_starts};
-    const uint64_t input = sim_collective_is_short(work) ? sim_collective_input(work, seat.se_rank) : 0;
+    const uint64_t input = sim_span_carries(seat.se_group, work) ? sim_collective_input(work, seat.se_rank, part) : 0;
     const size_t bytes = work->wo_ranks * sizeof(uint64_t);
-    struct arrival *record = calloc(1, sizeof *record + TABLES * bytes + whole(input));
+    struct arrival *record = input <= INPUT_MOST ? calloc(1, sizeof *record + TABLES * bytes + whole(input)) : NULL;
     if (record == NULL)
         return NULL;
     unsigned char *at = record->ar_rest;
@@ -154,7 +176,7 @@ static struct arrival *make_arrival(struct sim_comm_seat seat, struct sim_meetin
     record->ar_op = work->wo_op;
     record->ar_root = work->wo_root;
     record->ar_count = work->wo_count;
-    record->ar_input = (uint32_t)input;
+    record->ar_input = input;
     return record;
 }
 
@@ -166,13 +188,14 @@ aclError sim_span_arrive(struct sim_comm_seat seat, struct sim_meeting_key key, 
     struct arrival *record = make_arrival(seat, key, work, part);
     if (record == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
-    if (!sim_collective_is_short(work)) {
+    const bool carries = sim_span_carries(seat.se_group, work);
+    if (!carries) {
         record->ar_from = locate(&ranges[0]);
         record->ar_to = locate(&ranges[1]);
     }
     tell_all(seat.se_group, &record->ar_head, false);
-    if (sim_collective_is_short(work)) {
-        part->sp_from = record->ar_rest;
+    if (carries) {
+        unpack(seat.se_group, record, part);
         *copy = record;
     } else {
         free(record);
@@ -209,20 +232,26 @@ static struct sim_meeting_key key_of(const struct sim_transfer_post *post)
     return (struct sim_meeting_key){post->po_recorded, post->po_number};
 }
 
-void sim_span_send(struct sim_comm_group *group, const struct sim_transfer_post *post, const struct sim_range *range)
+aclError sim_span_send(struct sim_comm_seat seat, const struct sim_transfer_post *post, struct sim_range *range,
+                       void **scratch)
 {
-    const bool is_short = post->po_bytes <= SIM_TRANSFER_SHORT;
-    const size_t size = sizeof(struct message) + (is_short ? post->po_bytes : 0);
-    union {
-        struct message record;
-        unsigned char bytes[sizeof(struct message) + SIM_TRANSFER_SHORT];
-    } made = {.record = {.ms_head = head(SEND, size, post->po_rank, key_of(post)), .ms_sends = true,
-                         .ms_type = post->po_type, .ms_count = post->po_count, .ms_is_short = is_short}};
-    made.record.ms_head.hd_peer = post->po_peer;
-    made.record.ms_from = locate(range);
-    if (is_short && post->po_bytes != 0)
-        memcpy(made.record.ms_rest, post->po_buffer, post->po_bytes);
-    tell_rank(group, post->po_peer, &made.record.ms_head, false);
+    struct sim_comm_group *group = seat.se_group;
+    const bool carries = group->gp_wire->wr_net != NULL || post->po_bytes <= MESSAGE_SHORT;
+    const size_t size = sizeof(struct message) + (carries ? post->po_bytes : 0);
+    struct message *record = size <= INPUT_MOST ? malloc(whole(size)) : NULL;
+    aclError code = record == NULL ? ACL_ERROR_RT_MEMORY_ALLOCATION
+                                   : carries ? ACL_SUCCESS : sim_span_lend(seat, range, scratch);
+    if (code == ACL_SUCCESS) {
+        *record = (struct message){.ms_head = head(SEND, size, post->po_rank, key_of(post)), .ms_sends = true,
+                                   .ms_type = post->po_type, .ms_count = post->po_count, .ms_is_carried = carries};
+        record->ms_head.hd_peer = post->po_peer;
+        record->ms_from = locate(range);
+        if (carries && post->po_bytes != 0)
+            memcpy(record->ms_rest, post->po_buffer, post->po_bytes);
+        tell_rank(group, post->po_peer, &record->ms_head, false);
+    }
+    free(record);
+    return code;
 }
 
 void sim_span_take(struct sim_comm_group *group, const struct sim_transfer_post *post)
@@ -249,9 +278,9 @@ void sim_span_end(struct sim_comm_group *group, uint32_t rank)
 }
 
 void sim_span_offer(struct sim_comm_group *group, uint32_t count, const uint32_t *members, uint64_t number,
-                    uint64_t root)
+                    const struct sim_root_place *root)
 {
-    const struct offer record = {head(OFFER, sizeof record, members[0], (struct sim_meeting_key){0, 0}), number, root};
+    const struct offer record = {head(OFFER, sizeof record, members[0], (struct sim_meeting_key){0, 0}), number, *root};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t place = group->gp_ranks[members[i]].rk_place;
         bool told = false;
@@ -274,28 +303,23 @@ static void *reach(struct sim_comm_group *group, uint32_t rank, struct place pla
     return address;
 }
 
-/* The operator of an arrival. False: the record is wrong. */
+/* The operator of an arrival, without its parts. False: the record is wrong. */
 static bool read_work(const struct sim_comm_group *group, const struct arrival *record,
                       struct sim_collective_work *work)
 {
     *work = (struct sim_collective_work){(enum sim_collective_kind)record->ar_kind, (HcclDataType)record->ar_type,
                                          (HcclReduceOp)record->ar_op, record->ar_root, group->gp_count,
                                          record->ar_count, NULL};
-    const size_t tables = (size_t)__builtin_popcount(record->ar_tables) * group->gp_count * sizeof(uint64_t);
+    const size_t tables = (size_t)__builtin_popcountll(record->ar_tables) * group->gp_count * sizeof(uint64_t);
     return record->ar_kind < SIM_COLLECTIVE_KINDS && sim_collective_type_size(work->wo_type) != 0 &&
-           record->ar_root < group->gp_count && record->ar_tables >> TABLES == 0 &&
-           record->ar_head.hd_record.re_size == whole(sizeof *record + tables + record->ar_input) &&
-           (!sim_collective_is_short(work) ||
-            record->ar_input == sim_collective_input(work, record->ar_head.hd_rank));
+           record->ar_root < group->gp_count && record->ar_tables >> TABLES == 0 && record->ar_input <= INPUT_MOST &&
+           record->ar_head.hd_record.re_size == whole(sizeof *record + tables + record->ar_input);
 }
 
 static void apply_arrival(struct sim_comm_group *group, uint32_t rank, const struct arrival *given)
 {
-    const size_t bytes = group->gp_count * sizeof(uint64_t);
     struct sim_collective_work work;
-    struct sim_collective_part part = {0};
-    const uint64_t **const tables[TABLES] = {&part.sp_from_counts, &part.sp_from_starts, &part.sp_to_counts,
-                                             &part.sp_to_starts};
+    struct sim_collective_part part;
     if (given->ar_head.hd_record.re_size < sizeof *given || !read_work(group, given, &work))
         return;
     struct sim_meeting *meeting = sim_meeting_find(group, given->ar_head.hd_key);
@@ -306,13 +330,11 @@ static void apply_arrival(struct sim_comm_group *group, uint32_t rank, const str
     bool is_there = record != NULL;
     if (is_there) {
         memcpy(record, given, given->ar_head.hd_record.re_size);
-        unsigned char *at = record->ar_rest;
-        for (unsigned i = 0; i < TABLES; i++)
-            if ((record->ar_tables >> i & 1) != 0) {
-                *tables[i] = (const uint64_t *)(void *)at;
-                at += bytes;
-            }
-        part.sp_from = sim_collective_is_short(&work) ? at : reach(group, rank, record->ar_from, &is_there);
+        unpack(group, record, &part);
+        if (!sim_span_carries(group, &work))
+            part.sp_from = reach(group, rank, record->ar_from, &is_there);
+        else if (record->ar_input != sim_collective_input(&work, rank, &part))
+            is_there = false;
         part.sp_to = reach(group, rank, record->ar_to, &is_there);
     }
     if (is_there) {
@@ -362,14 +384,14 @@ static void apply_message(struct sim_comm_group *group, const struct message *re
     post.po_type = (HcclDataType)record->ms_type;
     post.po_count = record->ms_count;
     post.po_bytes = record->ms_from.pl_size;
-    if (record->ms_is_short != 0) {
+    if (record->ms_is_carried != 0) {
         if (post.po_bytes > record->ms_head.hd_record.re_size - sizeof *record)
             return;
         post.po_buffer = record->ms_rest;
     } else {
         post.po_buffer = reach(group, post.po_rank, record->ms_from, &is_there);
     }
-    sim_transfer_come(group, &post, record->ms_is_short != 0);
+    sim_transfer_come(group, &post, record->ms_is_carried != 0);
 }
 
 static void apply_failed_message(struct sim_comm_group *group, const struct failure *record)
@@ -385,7 +407,7 @@ static void apply_offer(struct sim_comm_group *group, const struct offer *record
     struct sim_comm_offer *offer = malloc(sizeof *offer);
     if (offer == NULL)
         return; /* joining ends at its time-out */
-    *offer = (struct sim_comm_offer){group->gp_offers, record->of_number, record->of_root};
+    *offer = (struct sim_comm_offer){group->gp_offers, record->of_number, record->of_place};
     group->gp_offers = offer;
 }
 

@@ -219,11 +219,9 @@ static void await(struct sim_comm_group *group, struct sim_transfer *transfer, s
         sim_span_is_here(group, mine->me_peer))
         return;
     mine->me_was_told = true;
-    if (post.po_bytes > SIM_TRANSFER_SHORT && sim_span_lend(seat, &reached, &mine->me_scratch) != ACL_SUCCESS)
+    if (sim_span_send(seat, &post, &reached, &mine->me_scratch) != ACL_SUCCESS)
         FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the message to rank %u",
              mine->me_peer);
-    else
-        sim_span_send(group, &post, &reached);
 }
 
 static void meet(struct sim_comm_group *group, struct sim_transfer *transfer, struct message *mine,
@@ -283,12 +281,12 @@ static struct sim_transfer *add_side(struct sim_comm_group *group, const struct 
     return transfer;
 }
 
-void sim_transfer_come(struct sim_comm_group *group, const struct sim_transfer_post *post, bool is_short)
+void sim_transfer_come(struct sim_comm_group *group, const struct sim_transfer_post *post, bool is_carried)
 {
-    struct sim_transfer *transfer = add_side(group, post, is_short ? post->po_bytes : 0);
+    struct sim_transfer *transfer = add_side(group, post, is_carried ? post->po_bytes : 0);
     if (transfer == NULL)
         return; /* the receiver fails at its time-out */
-    if (is_short) {
+    if (is_carried) {
         transfer->tf_messages[0].me_buffer = (char *)(transfer->tf_messages + 1);
         memcpy(transfer->tf_messages + 1, post->po_buffer, post->po_bytes);
     } else if (post->po_buffer == NULL && post->po_bytes != 0) {

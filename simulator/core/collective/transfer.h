@@ -29,10 +29,9 @@ struct sim_transfer_post {
     const void *po_buffer; /* the engine's address */
 };
 
-/* With the group's lock held: a rank of another process sends a message (it is copied if `is_short`), or has received
+/* With the group's lock held: a rank of another process sends a message (it is copied if `is_carried`), or has received
  * one; or there will be none from that side, because of a failure. */
-#define SIM_TRANSFER_SHORT 2048u /* bytes */
-void sim_transfer_come(struct sim_comm_group *group, const struct sim_transfer_post *post, bool is_short);
+void sim_transfer_come(struct sim_comm_group *group, const struct sim_transfer_post *post, bool is_carried);
 void sim_transfer_received(struct sim_comm_group *group, const struct sim_transfer_post *post);
 void sim_transfer_refused(struct sim_comm_group *group, const struct sim_transfer_post *post,
                           const struct sim_comm_outcome *outcome);

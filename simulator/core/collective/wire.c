@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/output.h"
 #include "base/thread.h"
+#include "net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ struct sim_wire *sim_wire_take(void)
     wire->wr_board = NULL;
     wire->wr_file = -1;
     wire->wr_peers = NULL;
+    wire->wr_net = NULL;
     atomic_store_explicit(&wire->wr_slot.sl_handle, handle, memory_order_release);
     return wire;
 }
@@ -155,6 +157,8 @@ static void give_up_all(struct sim_wire *wire)
 
 void sim_wire_close(struct sim_wire *wire)
 {
+    if (wire->wr_net != NULL)
+        sim_net_close(wire->wr_net);
     if (wire->wr_page.sr_link != NULL)
         give_up_all(wire);
     withdraw(wire->wr_card.wc_page);
@@ -208,6 +212,13 @@ aclError sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct si
     return code;
 }
 
+void sim_wire_join_net(struct sim_wire *wire, const bool *is_place, struct sim_net *net)
+{
+    wire->wr_net = net;
+    for (uint32_t place = 0; place < wire->wr_count; place++)
+        wire->wr_peers[place].pe_open = is_place[place] && place != wire->wr_self;
+}
+
 /* ---- records ---- */
 
 static struct lane *outgoing(const struct sim_wire *wire, uint32_t place)
@@ -227,6 +238,10 @@ static struct sim_wire_record *at(struct lane *lane, uint64_t position)
 
 void sim_wire_send(struct sim_wire *wire, uint32_t place, const struct sim_wire_record *record)
 {
+    if (wire->wr_net != NULL) {
+        sim_net_send(wire->wr_net, place, record);
+        return;
+    }
     struct lane *lane = outgoing(wire, place);
     uint64_t written = atomic_load_explicit(&lane->ln_written, memory_order_relaxed);
     const uint64_t read = atomic_load_explicit(&lane->ln_read, memory_order_acquire), left = RING - written % RING;
@@ -252,6 +267,10 @@ void sim_wire_changed(struct sim_wire *wire, bool at_once)
 
 void sim_wire_next(struct sim_wire *wire, uint32_t place, const struct sim_wire_record *record)
 {
+    if (wire->wr_net != NULL) {
+        sim_net_next(wire->wr_net, place);
+        return;
+    }
     struct lane *lane = incoming(wire, place);
     atomic_store_explicit(&lane->ln_read, atomic_load_explicit(&lane->ln_read, memory_order_relaxed) + record->re_size,
                           memory_order_release);
@@ -259,6 +278,8 @@ void sim_wire_next(struct sim_wire *wire, uint32_t place, const struct sim_wire_
 
 const struct sim_wire_record *sim_wire_receive(struct sim_wire *wire, uint32_t place)
 {
+    if (wire->wr_net != NULL)
+        return sim_net_receive(wire->wr_net, place);
     struct lane *lane = incoming(wire, place);
     for (;;) {
         const uint64_t read = atomic_load_explicit(&lane->ln_read, memory_order_relaxed);
@@ -280,6 +301,8 @@ const struct sim_wire_record *sim_wire_receive(struct sim_wire *wire, uint32_t p
 
 bool sim_wire_is_lost(const struct sim_wire *wire, uint32_t place)
 {
+    if (wire->wr_net != NULL)
+        return sim_net_is_lost(wire->wr_net, place);
     return sim_exchange_share_is_gone(&wire->wr_peers[place].pe_page, 0) ||
            atomic_load(&outgoing(wire, place)->ln_given_up) || atomic_load(&incoming(wire, place)->ln_given_up);
 }
@@ -288,6 +311,10 @@ bool sim_wire_has_news(const struct sim_wire *wire)
 {
     for (uint32_t place = 0; place < wire->wr_count; place++) {
         if (!wire->wr_peers[place].pe_open)
+            continue;
+        if (wire->wr_net != NULL && sim_net_has_news(wire->wr_net, place))
+            return true;
+        if (wire->wr_net != NULL)
             continue;
         const struct lane *lane = incoming(wire, place);
         if (atomic_load(&lane->ln_written) != atomic_load_explicit(&lane->ln_read, memory_order_relaxed) ||
@@ -302,7 +329,7 @@ void sim_wire_want(struct sim_wire *wire, uint32_t place)
     if (wire->wr_may_spin)
         for (const uint64_t until = sim_clock_now() + SPIN_NS; sim_clock_now() < until && !sim_wire_has_news(wire);)
             ;
-    if (wire->wr_peers[place].pe_open)
+    if (wire->wr_peers[place].pe_open && wire->wr_net == NULL) /* a net counts the gate on in any case */
         sim_exchange_share_want(&wire->wr_peers[place].pe_page);
 }
 

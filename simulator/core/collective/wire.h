@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "share/exchange.h"
 
+struct sim_net;
 struct sim_board; /* the memory in which a process writes records for the others */
 
 /* By what other processes reach this one. */
@@ -36,6 +37,7 @@ struct sim_wire {
     struct sim_board *wr_board;
     int wr_file;
     struct sim_wire_peer *wr_peers; /* by place */
+    struct sim_net *wr_net;  /* to processes on several hosts, which then is the way to all; NULL: there is one host */
 };
 
 /* Takes a wire, which has nothing but its gate yet. NULL without memory. */
@@ -46,6 +48,8 @@ aclError sim_wire_publish(struct sim_wire *wire, uint32_t count, int32_t device)
 /* Opens the wire to the process at a place. Returns the codes of the exchange: 107000 if that process has ended or has
  * closed its wire, 207020 if it does not answer. */
 aclError sim_wire_connect(struct sim_wire *wire, uint32_t place, const struct sim_wire_card *card);
+/* All processes are reached by a net, which the wire then owns. */
+void sim_wire_join_net(struct sim_wire *wire, const bool *is_place, struct sim_net *net);
 /* Closes everything; what this process has written stays readable for those who have opened it. */
 void sim_wire_close(struct sim_wire *wire);
 
