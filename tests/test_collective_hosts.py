@@ -109,6 +109,13 @@ def expect(member, code, words):
 
 
 @on_hosts
+def test_a_host_without_an_address(two):
+    """Its processes connect to each other."""
+    with group([0], [1], inside=[two.alone()] * 2) as all_of:
+        all_of.all("checks.ring(ranks, 9)")
+
+
+@on_hosts
 def test_a_process_that_ends(two):
     with spread(two, (0, [0]), (1, [1])) as all_of:
         first, second = all_of.members

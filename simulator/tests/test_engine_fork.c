@@ -1,5 +1,6 @@
 /* A fork while the engine works: the child has none of the parent's objects and can open a device; the parent
  * continues. */
+#include "base/zero.h"
 #include "engine.h"
 #include <sys/wait.h>
 
@@ -124,10 +125,26 @@ static void test_schedule_of_child(void)
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* sim_zero clears a table, and nothing beside it, wherever its pages begin. */
+static void test_zeroed_tables(void)
+{
+    static const size_t begins[] = {0, 1, 4095, 65536}, sizes[] = {0, 1, 4096, 65535, 3 * 65536 + 7};
+    static unsigned char bytes[5 * 65536]; /* pages have at most 64 KiB */
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
+            const size_t begin = begins[i], end = begin + sizes[j];
+            memset(bytes, 0xAB, sizeof bytes);
+            sim_zero(bytes + begin, sizes[j]);
+            for (size_t at = 0; at < sizeof bytes; at++)
+                CHECK(bytes[at] == (at >= begin && at < end ? 0 : 0xAB));
+        }
+}
+
 int main(void)
 {
     struct latch ran = LATCH;
     watch_dog(60);
+    test_zeroed_tables();
     open_device("parallel");
     aclrtStream stream = make_stream(), busy = make_stream();
     aclrtEvent event = make_event();

@@ -30,7 +30,7 @@ class Hosts:
     """Two hosts."""
 
     def __init__(self):
-        self.names = [f"acl-{os.getpid()}-{host}" for host in (1, 2)]
+        self.names = [f"acl-{os.getpid()}-{host}" for host in (1, 2, 3)]
 
     def ip(self, *words):
         """Run ``ip``."""
@@ -39,6 +39,10 @@ class Hosts:
     def inside(self, host):
         """Return the words before a command that runs on a host, by its number."""
         return "ip", "netns", "exec", self.names[host]
+
+    def alone(self):
+        """Return the words before a command that runs on a host without a link and an address."""
+        return self.inside(2)
 
     def address(self, host):
         """Return the address of a host."""
@@ -56,9 +60,9 @@ def hosts():
     try:
         for name in made.names:
             made.ip("netns", "add", name)
-        first, second = made.names
+        first, second, _ = made.names
         made.ip("link", "add", "acl1", "netns", first, "type", "veth", "peer", "name", "acl2", "netns", second)
-        for host, name in enumerate(made.names):
+        for host, name in enumerate((first, second)):
             made.ip("-n", name, "addr", "add", f"{made.address(host)}/24", "dev", f"acl{host + 1}")
             made.ip("-n", name, "link", "set", f"acl{host + 1}", "up")
             made.ip("-n", name, "link", "set", "lo", "up")

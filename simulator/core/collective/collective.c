@@ -132,7 +132,7 @@ static void arrive(struct collective *task, struct sim_comm_seat seat, struct si
         sim_meeting_arrive(seat.se_group, meeting, seat.se_rank, &task->ct_work, &part, copy);
     else
         SIM_MEETING_FAIL(seat.se_group, meeting, ACL_ERROR_RT_MEMORY_ALLOCATION,
-                         "rank %u has no memory for the operator", seat.se_rank);
+                         "rank %u has no memory for the operator, or more than 3.5 GiB for another host", seat.se_rank);
 }
 
 /* With the group's lock held: parks until the meeting changes. In one process, each rank does its share once all have

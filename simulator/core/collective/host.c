@@ -126,6 +126,17 @@ static const struct ifaddrs *choose(const struct ifaddrs *all, const char *rule,
     return best;
 }
 
+bool sim_host_is_alone(void)
+{
+    struct ifaddrs *all = NULL;
+    if (variable("HCCL_IF_IP") != NULL || variable("HCCL_SOCKET_IFNAME") != NULL ||
+        variable("HCCL_SOCKET_FAMILY") != NULL || getifaddrs(&all) != 0)
+        return false;
+    const bool alone = choose(all, NULL, AF_INET) == NULL;
+    freeifaddrs(all);
+    return alone;
+}
+
 static HcclResult read_family(int *family)
 {
     const char *text = variable("HCCL_SOCKET_FAMILY");

@@ -11,6 +11,9 @@
  * spaces. */
 uint64_t sim_host_machine(void);
 
+/* Whether this host has no address by which others reach it, and the environment names none. */
+bool sim_host_is_alone(void);
+
 /* Chooses the address by which other hosts reach this one: HCCL_IF_IP, else that of an interface (HCCL_SOCKET_IFNAME,
  * HCCL_SOCKET_FAMILY). HCCL_E_PARA (EI0001) if a variable is wrong, HCCL_E_TCP_CONNECT without an address. */
 HcclResult sim_host_address(struct sockaddr_storage *address);

@@ -186,8 +186,8 @@ static HcclResult join_table_in_time(const struct sim_rank_table *table, uint32_
     sim_host_write(&table->rt_address, text);
     return (HcclResult)sim_refuse(HCCL_E_TIMEOUT,
                                   "EI0015: no process of the server of rank 0 has joined at %s in time "
-                                  "(HCCL_CONNECT_TIMEOUT), expected that it uses the same clusterInfo and the same ports "
-                                  "(HCCL_IF_BASE_PORT, HCCL_HOST_SOCKET_PORT_RANGE)", text);
+                                  "(HCCL_CONNECT_TIMEOUT), expected that it uses the same clusterInfo and the same "
+                                  "ports (HCCL_IF_BASE_PORT, HCCL_HOST_SOCKET_PORT_RANGE)", text);
 }
 
 HcclResult sim_join_by_table(const char *path, uint32_t rank, const struct sim_comm_options *options,

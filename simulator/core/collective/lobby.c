@@ -188,7 +188,8 @@ static bool is_welcome(struct guest *guest, const struct lobby_head *head, const
 {
     const struct sim_root_place *place = &guest->gu_lobby->lb_place;
     return head->lh_verb == LOBBY_HELLO && head->lh_size == sizeof *hello && hello->lo_protocol == LOBBY_PROTOCOL &&
-           hello->lo_secret[0] == place->pl_secret[0] && hello->lo_secret[1] == place->pl_secret[1] && hello->lo_rank < RANKS;
+           hello->lo_secret[0] == place->pl_secret[0] && hello->lo_secret[1] == place->pl_secret[1] &&
+           hello->lo_rank < RANKS;
 }
 
 static void part(struct guest *guest)

@@ -35,8 +35,8 @@ struct sim_lobby_calls {
     struct sim_answer (*lc_admit)(void *root, const struct sim_request *request);
     void (*lc_leave)(void *root, uint32_t rank, bool expired); /* a rank gives up, or its process has ended */
     size_t (*lc_words)(void *root, uint64_t *words);           /* copies the words; returns how many there are */
-    void (*lc_await)(void *root, uint64_t *level);             /* waits until they may have changed, or the lobby ends */
-    void (*lc_wake)(void *root);                               /* ends that wait */
+    void (*lc_await)(void *root, uint64_t *level);             /* waits until they may have changed, or for lc_wake */
+    void (*lc_wake)(void *root);
 };
 #define SIM_LOBBY_WORDS 1024u /* the most words of a root */
 

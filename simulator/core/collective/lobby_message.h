@@ -72,8 +72,8 @@ static inline bool lobby_receive_bytes(int socket, void *bytes, size_t size)
 }
 
 /* A message in two parts. */
-static inline bool lobby_send(int socket, enum lobby_verb verb, const void *first, size_t first_size, const void *second,
-                              size_t second_size)
+static inline bool lobby_send(int socket, enum lobby_verb verb, const void *first, size_t first_size,
+                              const void *second, size_t second_size)
 {
     const struct lobby_head head = {(uint32_t)(first_size + second_size), verb};
     return lobby_send_bytes(socket, &head, sizeof head) && lobby_send_bytes(socket, first, first_size) &&

@@ -1,5 +1,5 @@
-/* Nets: the connections of a process to the others of a communicator whose ranks are on several hosts. Records arrive in
- * order, whole, and with any size. Places are those of the wire (wire.h). */
+/* Nets: the connections of a process to the others of a communicator whose ranks are on several hosts. Records arrive
+ * in order, whole, and with any size. Places are those of the wire (wire.h). */
 #ifndef SIM_NET_H
 #define SIM_NET_H
 

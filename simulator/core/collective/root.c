@@ -433,7 +433,9 @@ static void wake(void *argument)
 HcclResult sim_root_let_in_hosts(struct sim_root *root)
 {
     static const struct sim_lobby_calls calls = {admit, leave, copy_words, await, wake};
-    return sim_net_is_there() ? sim_lobby_open(&calls, root, &root->ro_place, &root->ro_lobby) : HCCL_SUCCESS;
+    if (!sim_net_is_there() || sim_host_is_alone())
+        return HCCL_SUCCESS;
+    return sim_lobby_open(&calls, root, &root->ro_place, &root->ro_lobby);
 }
 
 /* ---- the turn, and the end of everything ---- */

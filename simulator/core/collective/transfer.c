@@ -220,7 +220,8 @@ static void await(struct sim_comm_group *group, struct sim_transfer *transfer, s
         return;
     mine->me_was_told = true;
     if (sim_span_send(seat, &post, &reached, &mine->me_scratch) != ACL_SUCCESS)
-        FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the message to rank %u",
+        FAIL(group, transfer, ACL_ERROR_RT_MEMORY_ALLOCATION,
+             "there is no memory for the message to rank %u, or it is longer than 3.5 GiB, for another host",
              mine->me_peer);
 }
 
