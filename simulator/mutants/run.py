@@ -4,7 +4,7 @@
 with a mutant. It tests N mutants at the same time, each in a copy of its own: many make a test hang, which costs no
 CPU. ``--check`` only looks up every mutant in the source, without building anything. If the function or the expression
 of a mutant is not found exactly once, all such mutants are listed before anything is built, and the tables must follow
-the source.
+the source. After each mutant its copy gets back the files of the first build, so that nothing is compiled for that.
 
 These mutants are left out because no test can tell them from the original: the waker's futex word stored with relaxed
 order (the gate's lock orders it), a ready list without its tail pointer check (only the order changes), a lost kick
@@ -36,24 +36,60 @@ ROOT = Path(__file__).resolve().parents[2]
 MUTANTS = ENGINE_MUTANTS + GROUP_MUTANTS + COLLECTIVE_MUTANTS
 
 
-class Workshop:
-    """A copy of the simulator, built twice: plain and with ThreadSanitizer."""
+BUILDS = "plain", "tsan"
 
-    def __init__(self, folder: Path) -> None:
+
+class Workshop:
+    """A copy of the simulator, built twice: plain and with ThreadSanitizer.
+
+    Another one may be copied from it with all that is built, and ``kept`` is where both find their files again.
+    """
+
+    def __init__(self, folder: Path, other: Workshop | None = None) -> None:
         self.folder = folder
-        self.limits: dict[tuple[str, bool], float] = {}
+        self.kept = other.kept if other else folder.with_name("kept")
+        self.limits: dict[tuple[str, bool], float] = other.limits if other else {}
+        if other:
+            shutil.copytree(other.kept, folder)
+            for path in folder.rglob("*.d"):
+                self.take_back(path)
+            return
         ignore = shutil.ignore_patterns("__pycache__", "build*", "*.so")
         shutil.copytree(ROOT / "simulator", folder / "simulator", ignore=ignore)
         shutil.copytree(ROOT / "acl", folder / "acl", ignore=ignore)
 
-    def build(self, tests: tuple[str, ...], tsan: bool) -> str:
+    def keep(self) -> None:
+        """Copy everything, as it is without a mutation, with the times of change by which make decides."""
+        shutil.copytree(self.folder, self.kept)
+        for path in self.kept.rglob("*.d"):
+            path.write_text(path.read_text().replace(f"{self.folder}/", f"{self.kept}/"))
+
+    def take_back(self, path: Path) -> None:
+        """Restore a file, or remove it if it is a new one."""
+        kept = self.kept / path.relative_to(self.folder)
+        if not kept.exists():
+            path.unlink()
+            return
+        shutil.copy2(kept, path)
+        if path.suffix == ".d":
+            path.write_text(path.read_text().replace(f"{self.kept}/", f"{self.folder}/"))
+
+    def restore(self, since: float) -> None:
+        """Restore what was written since that time; the clock of a file system may be some milliseconds behind."""
+        for folder in ("simulator", *BUILDS):
+            for path in (self.folder / folder).rglob("*"):
+                if path.suffix != ".d" and path.is_file() and path.stat().st_mtime >= since - 0.1:
+                    self.take_back(path)
+
+    def build(self, tests: tuple[str, ...], tsan: bool, jobs: int = 1) -> str:
         """Build the tests; return the compiler's output if that fails, else an empty text."""
-        build = self.folder / ("tsan" if tsan else "plain")
+        build = self.folder / BUILDS[tsan]
         # EXTRA also turns off link-time optimisation in the Makefile. A mutation may leave a variable unused.
         extra = "-Wno-error" + (" -fsanitize=thread" if tsan else "")
         command = [
             "make",
             "-s",
+            f"-j{jobs}",
             "-C",
             str(self.folder / "simulator"),
             f"BUILD={build}",
@@ -70,7 +106,7 @@ class Workshop:
 
         A test that takes far longer than it did without a mutation counts as hanging.
         """
-        program = self.folder / ("tsan" if tsan else "plain") / "tests" / test
+        program = self.folder / BUILDS[tsan] / "tests" / test
         environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1")
         try:
             done = subprocess.run(
@@ -100,7 +136,7 @@ class Workshop:
             The mutant does not compile.
         """
         path = self.folder / place.path.relative_to(ROOT)
-        text = path.read_text()
+        text, begin = path.read_text(), time.time()
         try:
             path.write_text(text[: place.begin] + mutant.new + text[place.end :])
             for test in mutant.tests:
@@ -112,7 +148,7 @@ class Workshop:
                     return f"{test}: {how}"
             return ""
         finally:
-            path.write_text(text)
+            self.restore(begin)
 
 
 def look_up(mutants: Sequence[Mutant]) -> tuple[list[Place], list[str]]:
@@ -130,37 +166,47 @@ def check_original(workshop: Workshop, mutants: Sequence[Mutant]) -> None:
     """Build the mutants' tests once; raise RuntimeError unless all of them pass without a mutation."""
     for tsan in (False, True):
         tests = tuple(sorted({test for mutant in mutants if mutant.tsan or not tsan for test in mutant.tests}))
-        problem = workshop.build(tests, tsan) if tests else ""
+        problem = workshop.build(tests, tsan, os.cpu_count() or 1) if tests else ""
         if problem:
             raise RuntimeError(problem)
         for test in tests:
             begin = time.monotonic()
             how = workshop.run(test, tsan)
-            workshop.limits[test, tsan] = 3 + 4 * (time.monotonic() - begin)
+            workshop.limits[test, tsan] = 5 + 6 * (time.monotonic() - begin)
             if how:
                 raise RuntimeError(f"{test} fails without any mutation: {how}")
 
 
-def work(folder: Path | None, chosen: Sequence[Mutant], left: SimpleQueue[tuple[Mutant, Place]]) -> int:
-    """Test mutants in a copy below the folder until none are left; return how many no test detected."""
+def work(workshop: Workshop, left: SimpleQueue[tuple[Mutant, Place]]) -> int:
+    """Test mutants until none are left; return how many no test detected."""
     bad = 0
-    with tempfile.TemporaryDirectory(dir=folder) as copy:
-        workshop = Workshop(Path(copy))
-        check_original(workshop, chosen)
-        while True:
-            try:
-                mutant, place = left.get_nowait()
-            except Empty:
-                return bad
-            begin = time.monotonic()
-            try:
-                how = workshop.fate(mutant, place) or "SURVIVED"
-                bad += how == "SURVIVED"
-            except LookupError as error:
-                how = f"OUT OF DATE: {error}"
-                bad += 1
-            line = f"{mutant.name:56} {place.path.name:19} {time.monotonic() - begin:5.1f} s  {how}\n"
-            print(line, end="", flush=True)
+    while True:
+        try:
+            mutant, place = left.get_nowait()
+        except Empty:
+            return bad
+        begin = time.monotonic()
+        try:
+            how = workshop.fate(mutant, place) or "SURVIVED"
+            bad += how == "SURVIVED"
+        except LookupError as error:
+            how = f"OUT OF DATE: {error}"
+            bad += 1
+        line = f"{mutant.name:56} {place.path.name:19} {time.monotonic() - begin:5.1f} s  {how}\n"
+        print(line, end="", flush=True)
+
+
+def test_all(folder: Path, chosen: Sequence[Mutant], places: Sequence[Place], jobs: int) -> int:
+    """Test mutants in copies below the folder; return how many no test detected."""
+    left: SimpleQueue[tuple[Mutant, Place]] = SimpleQueue()
+    for item in zip(chosen, places):
+        left.put(item)
+    first = Workshop(folder / "0")
+    check_original(first, chosen)
+    first.keep()
+    workshops = [first, *(Workshop(folder / str(number), first) for number in range(1, jobs))]
+    with ThreadPoolExecutor(jobs) as pool:
+        return sum(pool.map(lambda workshop: work(workshop, left), workshops))
 
 
 def main() -> int:
@@ -168,7 +214,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run (all by default)")
     parser.add_argument("--build", type=Path, help="folder in which the temporary copies are made")
-    parser.add_argument("--jobs", type=int, default=2, help="number of mutants that are tested at the same time")
+    parser.add_argument("--jobs", type=int, default=4, help="number of mutants that are tested at the same time")
     parser.add_argument("--check", action="store_true", help="only look up the mutants in the source")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {mutant.name for mutant in MUTANTS}
@@ -179,13 +225,9 @@ def main() -> int:
     if lost or arguments.check:
         print(*lost, f"{len(chosen)} mutants, {len(lost)} not found in the source", sep="\n")
         return min(len(lost), 100)
-    left: SimpleQueue[tuple[Mutant, Place]] = SimpleQueue()
-    for item in zip(chosen, places):
-        left.put(item)
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        shares = [pool.submit(work, arguments.build, chosen, left) for _ in range(arguments.jobs)]
+    with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
         try:
-            bad = sum(share.result() for share in shares)
+            bad = test_all(Path(folder), chosen, places, arguments.jobs)
         except RuntimeError as error:
             sys.exit(str(error))
     print(f"{len(chosen)} mutants, {bad} not noticed")
