@@ -169,8 +169,8 @@ GROUP_MUTANTS = (
         (LEVEL,),
     ),
     Mutant("value wait never forgotten", "sim_stream_destroy", "sim_task_value_forget(stream);", "", (LEVEL,)),
+    Mutant("notify that is never used up", "run_wait", "notify->nt_number = 0;", "", (LEVEL,)),
     # all groups at once
-    Mutant("notify that is never used up", "run_wait", "notify->nt_number = 0;", "", (ALL,)),
     Mutant("device torn down without the lifecycle lock", "sim_device_reset", "take_turn();", "", (ALL,), tsan=True),
     # heaps
     Mutant(

@@ -126,6 +126,21 @@ static void test_other_writers(void)
     synchronize_both();
 }
 
+/* ---- one wait uses up what was recorded ---- */
+
+static void test_used_up_notify(void)
+{
+    aclrtNotify notify = make_notify();
+    CHECK_CODE(aclrtRecordNotify(notify, first), 0);
+    CHECK_CODE(aclrtWaitAndResetNotify(notify, first, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(first), 0);
+    CHECK_CODE(aclrtWaitAndResetNotify(notify, second, 0), 0);
+    check_held(second);
+    CHECK_CODE(aclrtRecordNotify(notify, first), 0);
+    synchronize_both();
+    CHECK_CODE(aclrtDestroyNotify(notify), 0);
+}
+
 /* ---- destruction ---- */
 
 static void test_destroyed_notify(void)
@@ -208,6 +223,7 @@ static void test_schedule(const char *schedule)
     test_host_writes();
 #endif
     test_other_writers();
+    test_used_up_notify();
     test_destroyed_notify();
     test_ended_waits();
     CHECK_CODE(aclrtFree(cell), 0);
