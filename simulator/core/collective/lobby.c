@@ -347,7 +347,7 @@ HcclResult sim_lobby_open(const struct sim_lobby_calls *calls, void *root, struc
     close(listener);
     free(lobby);
     place->pl_address.ss_family = 0;
-    return (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for the threads that other hosts talk to");
+    return (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for the threads that serve other hosts");
 }
 
 void sim_lobby_await_connected(struct sim_lobby *lobby, uint32_t count)

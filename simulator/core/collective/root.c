@@ -4,7 +4,7 @@
  * over. If one rank gives up waiting, or a process ends, the creation has failed for all.
  *
  * A process of another host has a copy of the page's words, and asks the process that made the root to write to the
- * page (lobby.h). If the cards are of several hosts, the processes connect by a net, and their wires to it.
+ * page (lobby.h). If the cards are of several hosts, the processes connect by a net, over which their wires send.
  *
  * `turn` guards the roots of this process, and wires that no group has yet. It is a mutex, because the answers of other
  * processes are awaited with it held, except while a net connects: there each process waits for all others. The words
@@ -233,7 +233,7 @@ static HcclResult create_group(struct sim_root *root, uint32_t count, const stru
                  sim_fail_name(code));
     root->ro_group = sim_comm_create_group(count, options, root->ro_place.pl_id);
     SIM_ARGUMENT(root->ro_group != NULL, HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
-    atomic_fetch_add_explicit(&root->ro_group->gp_uses, 1, memory_order_relaxed); /* no rank may ever join */
+    atomic_fetch_add_explicit(&root->ro_group->gp_uses, 1, memory_order_relaxed); /* the root's own: perhaps no rank joins */
     return HCCL_SUCCESS;
 }
 
