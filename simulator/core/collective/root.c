@@ -233,7 +233,7 @@ static HcclResult create_group(struct sim_root *root, uint32_t count, const stru
                  sim_fail_name(code));
     root->ro_group = sim_comm_create_group(count, options, root->ro_place.pl_id);
     SIM_ARGUMENT(root->ro_group != NULL, HCCL_E_MEMORY, "there is no memory for a communicator of %u ranks", count);
-    atomic_fetch_add_explicit(&root->ro_group->gp_uses, 1, memory_order_relaxed); /* the root's own: perhaps no rank joins */
+    atomic_fetch_add_explicit(&root->ro_group->gp_uses, 1, memory_order_relaxed); /* the root's own */
     return HCCL_SUCCESS;
 }
 
