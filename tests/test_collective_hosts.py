@@ -5,7 +5,7 @@ import time
 
 import pytest
 from helpers import hosts
-from helpers.collective_group import OPEN, group
+from helpers.collective_group import OPEN, begin_joins, expect_that_one_is_lost, expect_that_rank_2_is_late, group
 from helpers.processes import processes
 
 pytestmark = pytest.mark.needs_sim
@@ -71,6 +71,13 @@ def test_every_operator(two, places):
         all_of.all("[ranks.destroy(rank) for rank in ranks.here]")
 
 
+def write_table(path, servers):
+    """Write a rank table of servers, each of them its names and the ranks of its devices, and return its path."""
+    made = [{**names, "device": [{"rank_id": str(rank), **more} for rank, more in ranks]} for names, ranks in servers]
+    path.write_text(json.dumps({"version": "1.0", "status": "completed", "server_list": made}))
+    return str(path)
+
+
 @on_hosts
 @pytest.mark.parametrize(
     "servers, places",
@@ -79,15 +86,35 @@ def test_every_operator(two, places):
 )
 def test_a_table_of_two_servers(two, tmp_path, servers, places):
     """The ranks meet at the server of rank 0; the table can be used again."""
-    table = tmp_path / "table.json"
-    devices = {host: [{"rank_id": str(rank)} for rank in ranks] for host, ranks in servers}
-    made = [{"server_id": two.address(host), "device": each} for host, each in devices.items()]
-    table.write_text(json.dumps({"version": "1.0", "status": "completed", "server_list": made}))
-    with spread(two, *places, table=str(table), ACL_SIM_DEVICES="2") as all_of:
+    made = [({"server_id": two.address(host)}, [(rank, {}) for rank in ranks]) for host, ranks in servers]
+    table = write_table(tmp_path / "table.json", made)
+    with spread(two, *places, table=table, ACL_SIM_DEVICES="2") as all_of:
         all_of.all("checks.ring(ranks, 9)")
         all_of.all("[ranks.destroy(rank) for rank in ranks.here]")
-        all_of.all(f"ranks.comms = ranks.join({str(table)!r})")
+        all_of.all(f"ranks.comms = ranks.join({table!r})")
         all_of.all("checks.all_reduce(ranks, 'f4', 'sum', 5000).size")
+
+
+@on_hosts
+@pytest.mark.parametrize("name", ["host_ip", "device_ip"])
+def test_other_addresses_in_a_table(two, tmp_path, name):
+    """The address of the server of rank 0 is its host_ip, else its server_id, else that of the device of rank 0."""
+    at = {name: two.address(0)}
+    names = {"server_id": "192.0.2.1", **at} if name == "host_ip" else {"server_id": "the first"}
+    first = names, [(0, at if name == "device_ip" else {"device_ip": "192.0.2.2"})]
+    table = write_table(tmp_path / "table.json", [first, ({"server_id": "the second"}, [(1, {})])])
+    with spread(two, (0, [0]), (1, [1]), table=table) as all_of:
+        all_of.all("checks.ring(ranks, 9)")
+
+
+@on_hosts
+def test_a_server_that_does_not_come(two, tmp_path):
+    servers = [({"server_id": two.address(host)}, [(host, {})]) for host in (0, 1)]
+    table = write_table(tmp_path / "table.json", servers)
+    with processes(1, inside=[two.inside(1)], ACL_SIM_HCCL_TIME_SCALE="0.002") as (process,):
+        process(OPEN + "comm = ctypes.c_void_p()")
+        call = f"LIBRARY.HcclCommInitClusterInfo({table!r}.encode(), 1, ctypes.byref(comm))"
+        process.refused(call, 9, f"EI0015: no process of the server of rank 0 has joined at {two.address(0)} in time")
 
 
 @on_hosts
@@ -106,6 +133,40 @@ def expect(member, code, words):
     ret, text = member("ranks.wait(ranks.here[0])")
     assert ret == code and words in text, text
     assert time.monotonic() - start < 5
+
+
+@on_hosts
+def test_addresses_of_version_6(two):
+    with spread(two, (0, [0]), (1, [1]), HCCL_SOCKET_FAMILY="AF_INET6") as all_of:
+        all_of.all("checks.ring(ranks, 9)")
+
+
+@on_hosts
+def test_what_differs_while_ranks_join(two):
+    """Whoever is refused can try again."""
+    with processes(2, inside=[two.inside(0), two.inside(1)]) as (first, second):
+        info = begin_joins([first], 2)
+        second(OPEN + f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
+        join = "LIBRARY.HcclCommInitRootInfo({}, info, {}, ctypes.byref(comm))"
+        second.refused(join.format(3, 1), 1, "EI0015: nRanks is 3, and another rank has called with 2")
+        second.refused(join.format(2, 0), 1, "EI0015: rank is 0, which has joined already")
+        assert second(join.format(2, 1)) == first.end()[0] == 0
+
+
+@on_hosts
+def test_a_rank_that_does_not_join(two):
+    with processes(2, inside=[two.inside(0), two.inside(1)], ACL_SIM_HCCL_TIME_SCALE="0.002") as members:
+        begin_joins(members, 3)
+        expect_that_rank_2_is_late(members)
+
+
+@on_hosts
+@pytest.mark.parametrize("gone", [0, 1])
+def test_a_process_that_ends_before_all_have_joined(two, gone):
+    with processes(2, inside=[two.inside(0), two.inside(1)]) as members:
+        begin_joins(members, 3)
+        members[gone].kill()
+        expect_that_one_is_lost([members[1 - gone]])
 
 
 @on_hosts

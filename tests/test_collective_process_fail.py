@@ -6,7 +6,15 @@ import time
 
 import pytest
 from helpers.collective_checks import FULL
-from helpers.collective_group import OPEN, group, singles
+from helpers.collective_group import (
+    OPEN,
+    begin_join,
+    begin_joins,
+    expect_that_one_is_lost,
+    expect_that_rank_2_is_late,
+    group,
+    singles,
+)
 from helpers.processes import processes
 
 pytestmark = pytest.mark.needs_sim
@@ -234,31 +242,10 @@ def test_a_message_that_is_not_received():
 # ---- the creation ----
 
 
-def begin_join(member, rank, count, info):
-    """Have a process join as a rank, and begin to wait for the others."""
-    member(f"comm, info = ctypes.c_void_p(), bytes.fromhex({info!r}).ljust(ROOT_INFO, b'\\0')")
-    join = f"LIBRARY.HcclCommInitRootInfo({count}, info, {rank}, ctypes.byref(comm))"
-    assert member(f"(LIBRARY.HcclGroupStart(), {join})") == [0, 0]
-    member.begin("(LIBRARY.HcclGroupEnd(), acl.get_recent_err_msg())")
-
-
-def begin_joins(members, count):
-    """Have processes join as ranks 0, 1 and so on of a communicator of ``count``; return what the others need."""
-    for member in members:
-        member(OPEN)
-    info = members[0]("root_info().hex()")
-    for rank, member in enumerate(members):
-        begin_join(member, rank, count, info)
-    return info
-
-
 def test_a_rank_that_does_not_join():
     with processes(2, ACL_SIM_HCCL_TIME_SCALE="0.002") as members:
         begin_joins(members, 3)
-        for member in members:
-            ret, text = member.end()
-            assert ret == 9
-            assert "EI0015: 2 of 3 ranks have joined the communicator in time" in text and "and rank 2 is" in text
+        expect_that_rank_2_is_late(members)
 
 
 @pytest.mark.parametrize("gone", [0, 1])
@@ -266,11 +253,7 @@ def test_a_process_that_ends_before_all_have_joined(gone):
     with processes(3) as members:
         begin_joins(members, 4)
         members[gone].kill()
-        for place, member in enumerate(members):
-            if place != gone:
-                ret, text = member.end()
-                assert ret == 13
-                assert "EI0015: the process of rank " in text
+        expect_that_one_is_lost(member for place, member in enumerate(members) if place != gone)
 
 
 @pytest.mark.skipif(not FULL, reason="not run: it takes 10 seconds, the patience with an answer (CI_FULL=1 runs it)")

@@ -201,6 +201,13 @@ COLLECTIVE_MUTANTS = (
         "true",
         (LOBBY,),
     ),
+    Mutant(
+        "the last change is not told",
+        "tell_all",
+        "lobby->lb_calls->lc_await(lobby->lb_root, &level);",
+        "lobby->lb_calls->lc_await(lobby->lb_root, &level);\nif (atomic_load(&lobby->lb_ends))\nbreak;",
+        (LOBBY,),
+    ),
     Mutant("a process that fails to connect is waited for", "part", "lobby->lb_is_broken = true;", "", (LOBBY,)),
     Mutant("a port is left out", "sim_host_next_port", "ports->po_first++", "ports->po_first += 2", (LOBBY,)),
     Mutant("a net ends with records to send", "next_to_send", "parcel != NULL || ends", "ends", (NET,)),

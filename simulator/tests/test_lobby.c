@@ -14,6 +14,8 @@ enum { RANKS = 4, AGREEMENT = 77 };
 struct fake {
     _Atomic uint64_t words[RANKS];   /* 1: joined, 2: ended, 3: given up */
     struct sim_gate gate;
+    _Atomic uint64_t told; /* the level of the gate that the guests know */
+    struct sim_gate tells;
 };
 
 static struct sim_answer admit(void *argument, const struct sim_request *request)
@@ -46,6 +48,8 @@ static size_t copy_words(void *argument, uint64_t *words)
 static void await(void *argument, uint64_t *level)
 {
     struct fake *fake = argument;
+    atomic_store(&fake->told, *level);
+    sim_gate_count(&fake->tells);
     sim_engine_wait_gate(&fake->gate, *level + 1, SIM_FOREVER);
     *level = sim_gate_level(&fake->gate);
 }
@@ -130,6 +134,23 @@ static void test_guests(void)
     await_loss(&other);
     CHECK(ask(&other, 1, AGREEMENT).an_verdict == SIM_UNREACHABLE);
     sim_guest_close(other.guest);
+}
+
+/* A change just before the lobby closes. */
+static void test_the_last_change(void)
+{
+    static struct fake fake;
+    static struct visit visit;
+    struct sim_root_place place = {.pl_id = 5};
+    struct sim_lobby *lobby = open_lobby(&fake, &place);
+    enter(&visit, &place);
+    CHECK(ask(&visit, 2, AGREEMENT).an_verdict == SIM_ADMITTED);
+    expect_word(&fake.told, &fake.tells, sim_gate_level(&fake.gate));
+    atomic_store(&fake.words[2], 3);
+    sim_lobby_close(lobby);
+    await_loss(&visit);
+    CHECK(atomic_load(&visit.words[2]) == 3);
+    sim_guest_close(visit.guest);
 }
 
 /* ---- those who are turned away ---- */
@@ -363,6 +384,7 @@ int main(void)
     test_listening();
     CHECK(setenv("HCCL_IF_IP", "127.0.0.1", 1) == 0);
     test_guests();
+    test_the_last_change();
     test_strangers();
     test_search();
     test_values();

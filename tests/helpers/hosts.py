@@ -64,6 +64,7 @@ def hosts():
         made.ip("link", "add", "acl1", "netns", first, "type", "veth", "peer", "name", "acl2", "netns", second)
         for host, name in enumerate((first, second)):
             made.ip("-n", name, "addr", "add", f"{made.address(host)}/24", "dev", f"acl{host + 1}")
+            made.ip("-n", name, "addr", "add", f"fd77::{host + 1}/64", "dev", f"acl{host + 1}", "nodad")
             made.ip("-n", name, "link", "set", f"acl{host + 1}", "up")
             made.ip("-n", name, "link", "set", "lo", "up")
         yield made

@@ -120,6 +120,12 @@ static bool join(struct guest *guest, const struct sim_request *request)
     return sent;
 }
 
+static bool give_up(const struct guest *guest, const uint32_t *rank)
+{
+    guest->gu_lobby->lb_calls->lc_leave(guest->gu_lobby->lb_root, *rank % RANKS, true);
+    return true;
+}
+
 /* A message: the name, then the bytes, which the lobby keeps. */
 static bool set(struct guest *guest, char *message, size_t size)
 {
@@ -164,15 +170,11 @@ static bool note_connected(struct guest *guest)
 
 static bool serve(struct guest *guest, const struct lobby_head *head, void *message)
 {
-    struct sim_lobby *lobby = guest->gu_lobby;
-    uint32_t rank;
     switch ((enum lobby_verb)head->lh_verb) {
     case LOBBY_JOIN:
         return head->lh_size == sizeof(struct sim_request) && join(guest, message);
     case LOBBY_LEAVE:
-        memcpy(&rank, message, head->lh_size < sizeof rank ? head->lh_size : sizeof rank);
-        lobby->lb_calls->lc_leave(lobby->lb_root, rank % RANKS, true);
-        return head->lh_size == sizeof rank;
+        return head->lh_size == sizeof(uint32_t) && give_up(guest, message);
     case LOBBY_SET:
         return head->lh_size >= LOBBY_NAME && set(guest, message, head->lh_size);
     case LOBBY_GET:
@@ -285,11 +287,13 @@ static void *accept_all(void *argument)
     return NULL;
 }
 
+/* Once more after the lobby has begun to close: the last change may be why it does. */
 static void *tell_all(void *argument)
 {
     struct sim_lobby *lobby = argument;
     uint64_t words[SIM_LOBBY_WORDS], level = 0;
-    while (!atomic_load(&lobby->lb_ends)) {
+    for (;;) {
+        const bool is_last = atomic_load(&lobby->lb_ends);
         const size_t count = lobby->lb_calls->lc_words(lobby->lb_root, words);
         pthread_mutex_lock(&lobby->lb_lock);
         for (uint32_t i = 0; i < lobby->lb_guest_count; i++) {
@@ -299,9 +303,10 @@ static void *tell_all(void *argument)
                 shutdown(guest->gu_socket, SHUT_RDWR); /* its thread ends */
         }
         pthread_mutex_unlock(&lobby->lb_lock);
+        if (is_last)
+            return NULL;
         lobby->lb_calls->lc_await(lobby->lb_root, &level);
     }
-    return NULL;
 }
 
 /* ---- opening and closing ---- */
@@ -365,13 +370,13 @@ void sim_lobby_close(struct sim_lobby *lobby)
     shutdown(lobby->lb_listener, SHUT_RDWR);
     pthread_join(lobby->lb_accepts, NULL);
     lobby->lb_calls->lc_wake(lobby->lb_root);
+    pthread_join(lobby->lb_tells, NULL);
     pthread_mutex_lock(&lobby->lb_lock);
     pthread_cond_broadcast(&lobby->lb_changed);
     for (uint32_t i = 0; i < lobby->lb_guest_count; i++)
         if (lobby->lb_guests[i].gu_socket >= 0)
             shutdown(lobby->lb_guests[i].gu_socket, SHUT_RDWR);
     pthread_mutex_unlock(&lobby->lb_lock);
-    pthread_join(lobby->lb_tells, NULL);
     for (uint32_t i = 0; i < lobby->lb_guest_count; i++)
         if (lobby->lb_guests[i].gu_has_thread)
             pthread_join(lobby->lb_guests[i].gu_thread, NULL);
