@@ -24,7 +24,7 @@ from acl._lib import ffi, lib
 # Without PyTorch its tests cannot even be imported.
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_torch_*.py"]
 LACKING = r"^acl: (\w+) failed because (?:.* has no such function|it needs CANN .*)$"  # as programs are told
-NEWER = r"^(\w+) needs CANN [\d.]+: the opened library has no such function$"  # as users of acl.nn are told
+NEWER = r"^(\w+) needs CANN [\w .]+: the opened library has no such function$"  # as users of acl.nn are told
 NO_HCCL = r"^[\w.]+: HCCL cannot be used: .*/(libhccl\.so): cannot open"  # as users of acl.Communicator are told
 
 

@@ -16,8 +16,10 @@ stream released although tasks have arrived (it is listed, and another thread ru
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,6 +72,7 @@ class Workshop:
         if not kept.exists():
             path.unlink()
             return
+        path.unlink(missing_ok=True)  # a program may still be running
         shutil.copy2(kept, path)
         if path.suffix == ".d":
             path.write_text(path.read_text().replace(f"{self.kept}/", f"{self.folder}/"))
@@ -108,19 +111,22 @@ class Workshop:
         """
         program = self.folder / BUILDS[tsan] / "tests" / test
         environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1")
-        try:
-            done = subprocess.run(
-                [str(program)], capture_output=True, timeout=self.limits.get((test, tsan), 60), env=environment
-            )
-        except subprocess.TimeoutExpired:
-            return "hang"
-        if done.returncode == 0:
+        outputs = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        with subprocess.Popen([str(program)], env=environment, start_new_session=True, **outputs) as process:
+            try:
+                _, said = process.communicate(timeout=self.limits.get((test, tsan), 60))
+            except subprocess.TimeoutExpired:
+                return "hang"
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # also those that it has started
+        if process.returncode == 0:
             return ""
-        text = done.stderr.decode(errors="replace")
+        text = said.decode(errors="replace")
         if "ThreadSanitizer" in text:
             return "data race"
         lines = [line for line in text.splitlines() if line.strip()]
-        return lines[0].split("/")[-1][:60] if lines else f"ended with {done.returncode}"
+        return lines[0].split("/")[-1][:60] if lines else f"ended with {process.returncode}"
 
     def fate(self, mutant: Mutant, place: Place) -> str:
         """Apply the mutant at its place in the copy, run its tests until one fails, and restore the file.
