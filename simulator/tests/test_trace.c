@@ -3,6 +3,8 @@
 #include "check.h"
 
 #include <acl/acl_sim.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -161,6 +163,43 @@ static void test_a_write_while_chunks_are_reused_is_whole(void)
     record_and_write("small.json", "128K", true);
 }
 
+static void *write_trace(void *unused)
+{
+    CHECK_CODE(aclsimWriteTrace(), 0);
+    return unused;
+}
+
+static void fail_calls(int32_t first, int32_t count)
+{
+    const device_function traced_device = (device_function)(uintptr_t)aclsimTraced("aclrtSetDevice");
+    for (int32_t i = 0; i < count; i++)
+        CHECK(traced_device(first + i) == ACL_ERROR_RT_INVALID_DEVICEID);
+}
+
+/* The file is a pipe, so the write stops in the middle while more events come than there is room for. */
+static void test_events_during_a_write_replace_nothing(void)
+{
+    enum { CALLS = 10000, ROOM = 1 << 24 };
+    static char text[ROOM];
+    pthread_t writer;
+    size_t size = 0;
+    ssize_t got;
+    start("held.json", "256K");
+    CHECK(mkfifo(path, 0600) == 0);
+    fail_calls(1000000, CALLS);
+    struct pollfd reader = {open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), POLLIN, 0};
+    CHECK(reader.fd >= 0 && pthread_create(&writer, NULL, write_trace, NULL) == 0 && poll(&reader, 1, -1) == 1);
+    fail_calls(2000000, CALLS);
+    CHECK(fcntl(reader.fd, F_SETFL, 0) == 0);
+    while ((got = read(reader.fd, text + size, ROOM - size)) > 0)
+        size += (size_t)got;
+    CHECK(got == 0 && size > 1 << 17 && pthread_join(writer, NULL) == 0);
+    CHECK(close(reader.fd) == 0 && remove(path) == 0);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fwrite(text, 1, size, file) == size && fclose(file) == 0);
+    CHECK(count_lines("\"deviceId\":1009999,") == 1 && count_lines("\"deviceId\":2") == 0);
+}
+
 /* ---- the rest ---- */
 
 static void test_the_newest_events_are_kept_and_the_others_are_counted(void)
@@ -168,11 +207,9 @@ static void test_the_newest_events_are_kept_and_the_others_are_counted(void)
     enum { CALLS = 3000 };
     char newest[64];
     start("newest.json", "64K");
-    device_function traced_device = (device_function)(uintptr_t)aclsimTraced("aclrtSetDevice");
-    for (int i = 1; i <= CALLS; i++)
-        CHECK(traced_device(1000000 + i) == ACL_ERROR_RT_INVALID_DEVICEID);
+    fail_calls(1000000, CALLS);
     CHECK_CODE(aclsimWriteTrace(), 0);
-    snprintf(newest, sizeof newest, "\"deviceId\":%d,", 1000000 + CALLS);
+    snprintf(newest, sizeof newest, "\"deviceId\":%d,", 1000000 + CALLS - 1);
     uint64_t kept = count_lines("{\"name\":\"aclrtSetDevice\"");
     CHECK(count_lines(newest) == 1 && kept >= 64 && kept + dropped() == CALLS);
 }
@@ -207,8 +244,8 @@ static void test_names_without_a_variant(void)
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"whole.json", "small.json",  "late/t.json", "late",
-                                        "newest.json", "names.json", ""};
+    static const char *const names[] = {"whole.json",  "small.json", "held.json", "newest.json",
+                                        "late/t.json", "late",       "names.json", ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         CHECK(remove(path) == 0);
@@ -220,6 +257,7 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     test_a_write_while_threads_record_is_whole();
     test_a_write_while_chunks_are_reused_is_whole();
+    test_events_during_a_write_replace_nothing();
     test_the_newest_events_are_kept_and_the_others_are_counted();
     test_a_failed_write_loses_nothing();
     test_names_without_a_variant();
