@@ -125,7 +125,7 @@ HcclResult sim_guest_open(const struct sim_root_place *place, _Atomic uint64_t *
     HcclResult code = reach(place, true, 0, &guest->gs_socket);
     if (code == HCCL_SUCCESS && sim_thread_start(&guest->gs_thread, listen_to_lobby, guest) != 0) {
         close(guest->gs_socket);
-        code = (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for a thread that receives from another host");
+        code = (HcclResult)sim_refuse(HCCL_E_MEMORY, "no thread can be started that receives from another host");
     }
     if (code != HCCL_SUCCESS) {
         pthread_mutex_destroy(&guest->gs_lock);

@@ -7,8 +7,8 @@
 #include "net_plugin.h"
 
 struct sim_guest;
-/* Connects. Returns HCCL_E_AGAIN, without a message, if the place has no port and nobody listens yet. A thread writes
- * the words, and counts the gate on when they have changed, or when the connection is lost (*is_lost). */
+/* Connects. If the place has no port and nobody listens yet, returns HCCL_E_AGAIN and sets no error message. A thread
+ * writes the words, and counts the gate on when they have changed, or when the connection is lost (*is_lost). */
 HcclResult sim_guest_open(const struct sim_root_place *place, _Atomic uint64_t *words, _Atomic bool *is_lost,
                           struct sim_gate *gate, struct sim_guest **guest);
 void sim_guest_close(struct sim_guest *guest);

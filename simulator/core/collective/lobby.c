@@ -287,7 +287,7 @@ static void *accept_all(void *argument)
     return NULL;
 }
 
-/* Once more after the lobby has begun to close: the last change may be why it does. */
+/* Tells guests of changes, and once more when the lobby closes, since a change is often the reason for that. */
 static void *tell_all(void *argument)
 {
     struct sim_lobby *lobby = argument;
@@ -352,7 +352,7 @@ HcclResult sim_lobby_open(const struct sim_lobby_calls *calls, void *root, struc
     close(listener);
     free(lobby);
     place->pl_address.ss_family = 0;
-    return (HcclResult)sim_refuse(HCCL_E_MEMORY, "there is no memory for the threads that serve other hosts");
+    return (HcclResult)sim_refuse(HCCL_E_MEMORY, "no thread can be started that answers other hosts");
 }
 
 void sim_lobby_await_connected(struct sim_lobby *lobby, uint32_t count)

@@ -43,7 +43,7 @@ struct sim_root *sim_root_open(uint64_t id, int32_t device, aclError *code);
 /* Lets processes of other hosts join a root of this process, where that is possible (sim_net_is_there,
  * sim_host_is_alone). */
 HcclResult sim_root_let_in_hosts(struct sim_root *root);
-/* Opens the root of a process of another host. Returns HCCL_E_AGAIN, without a message, if nobody has made it yet. */
+/* Opens the root of a process of another host. If there is none yet, returns HCCL_E_AGAIN and sets no error message. */
 HcclResult sim_root_visit(const struct sim_root_place *place, struct sim_root **root);
 void sim_root_remove(struct sim_root *root);
 
