@@ -69,7 +69,13 @@ ENGINE_MUTANTS = (
         "sim_engine_resume(stream); streams = streams->wt_next;",
         (GATE,),
     ),
-    Mutant("poke without hosts", "sim_gate_release", "!(poke && waiter->wt_stream == NULL)", "true", (GATE, ENGINE)),
+    Mutant(
+        "poke without hosts",
+        "sim_gate_release",
+        "!(poke && waiter->wt_kind == SIM_WAITER_HELPS)",
+        "true",
+        (GATE, ENGINE),
+    ),
     Mutant("waiters beyond one batch forgotten", "sim_gate_release", "sim_futex_wake(word, 1)", "(void)0", (GATE,)),
     Mutant("raise lowers the level", "raise_level", "!sim_gate_passed(gate, level)", "level != 0", (GATE,)),
     # the engine
@@ -194,6 +200,8 @@ ENGINE_MUTANTS = (
         "",
         (ENGINE,),
     ),
+    Mutant("host leaves its stream for ever", "sleep_at", "left > LEAVES_NS", "left == 0", (WAIT,)),
+    Mutant("poke wakes hosts that left", "sim_gate_release", "== SIM_WAITER_HELPS", "!= SIM_WAITER_STREAM", (GATE,)),
     Mutant("help past the target", "sim_engine_run", "tail < stop ? tail : stop", "tail", (WAIT,)),
     # waiting hosts
     Mutant(
@@ -210,7 +218,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "flag raised unnoticed",
         "enter_chain",
-        "enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)",
+        "enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target, helps)",
         "true",
         (WAIT,),
     ),

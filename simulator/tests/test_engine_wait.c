@@ -344,6 +344,31 @@ static void test_flag_guessed_wrong(void)
     CHECK_CODE(aclrtDestroyEvent(behind), 0);
 }
 
+/* ---- a host leaves a stream that is parked again and again to the workers, but helps if they are all busy ---- */
+
+static void test_busy_workers_are_replaced(void)
+{
+    enum { HOLDS = 20 };
+    struct waiter waiter = {.stream = make_stream()};
+    struct latch ran = LATCH;
+    for (int i = 0; i < HOLDS; i++) {
+        CHECK_CODE(aclsimStreamHold(waiter.stream), 0);
+        launch(waiter.stream, open_latch, &ran, 0);
+    }
+    occupy_workers();
+    pthread_t thread = start(wait_there, &waiter);
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        await_asleep(&waiter.sleeper);
+        CHECK(latch_count(&ran) == i);
+        CHECK_CODE(aclsimStreamRelease(waiter.stream), 0);
+        latch_wait(&ran, i + 1);
+    }
+    pthread_join(thread, NULL);
+    CHECK(waiter.code == 0);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(waiter.stream), 0);
+}
+
 int main(void)
 {
     watch_dog(60);
@@ -359,6 +384,7 @@ int main(void)
     test_flag_helped();
     test_flags_in_a_circle();
     test_flag_guessed_wrong();
+    test_busy_workers_are_replaced();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }

@@ -272,6 +272,7 @@ static void park(struct sim_stream *stream, const struct sim_run *run)
     stream->st_parked_at = gate;
     stream->st_deadline = run->rn_deadline;
     stream->st_waiter.wt_stream = stream;
+    stream->st_waiter.wt_kind = SIM_WAITER_STREAM;
     stream->st_waiter.wt_target = run->rn_target;
     sim_gate_release(&stream->st_gate, !stays); /* hosts that slept while it ran now follow its gate */
     if (run->rn_deadline != SIM_FOREVER)

@@ -15,6 +15,12 @@
  * link is not a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream; after it
  * has entered these gates it checks the streams once more, because they may have changed in between.
  *
+ * A host does not help for ever if its own stream parks again and again at a gate that is not a stream's, as in a long
+ * queue of collective operators. Waking it for a task that parks at once takes longer than the task, and a worker that
+ * is awake can run such streams in turn. So after LEAVES_AFTER rounds the host leaves its stream to the workers. It
+ * sleeps at the stream's own gate, and pokes do not wake it. If the stream makes no progress within LEAVES_NS, perhaps
+ * because all workers are busy or none could be started, the host helps again.
+ *
  * Without workers, a stream runs by itself up to a limit that the schedule sets (sim_stream_limit): in the thread that
  * submits or resumes it. What lies beyond is run by hosts that wait: what the chain needs, and where the chain ends at
  * a gate that any task may raise, one ready task after another.
@@ -32,6 +38,8 @@
 #define AHEAD_DEPTH 4  /* ... in at most so many engine loops, one inside another */
 #define SERVE_TASKS 256 /* the thread of a stream's callbacks runs at most so many tasks between two of them */
 #define SERVE_NS 50000  /* models that take longer are left to others: waking two threads takes about that long */
+#define LEAVES_AFTER 8 /* rounds in which its own stream was parked at a gate that is not a stream's */
+#define LEAVES_NS 1000000 /* as long as the slower looks of the patrol */
 #define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
 
 /* What a waiting host finds at the end of the chain of gates. */
@@ -53,6 +61,7 @@ struct look {
     struct spot lk_flag;      /* if lk_flags is not 0: the first stream of the chain that waits for a flag event */
     uint32_t lk_flags;        /* links that are not records */
     bool lk_guessed;          /* one of them is a guess, and may lead to tasks that are not needed */
+    bool lk_leaves;           /* this host leaves its stream to the workers */
 };
 
 /* Counts the waits of streams that ended without their gate, which is rare. In a schedule that holds tasks back it also
@@ -138,7 +147,7 @@ static enum sight look_from(struct look *look, struct sim_stream *stream, uint64
     look->lk_end.sp_stream = stream; /* look_along writes the other fields */
     look->lk_ticket = ticket;
     look->lk_flags = 0;
-    look->lk_guessed = false;
+    look->lk_guessed = look->lk_leaves = false;
     return look_along(look);
 }
 
@@ -166,10 +175,10 @@ struct sleep {
 };
 
 /* False when the gate has reached the level already. */
-static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
+static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target, enum sim_waiter_kind kind)
 {
     struct sim_waiter *waiter = &sleep->sl_waiters[sleep->sl_count];
-    *waiter = (struct sim_waiter){.wt_target = target, .wt_word = &sleep->sl_word};
+    *waiter = (struct sim_waiter){.wt_target = target, .wt_word = &sleep->sl_word, .wt_kind = kind};
     if (!sim_gate_enter(gate, waiter))
         return false;
     sleep->sl_gates[sleep->sl_count++] = gate;
@@ -179,8 +188,9 @@ static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
 /* Enters the gates at which a change of the chain can wake this host. False: follow the chain again. */
 static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct look *look)
 {
-    return (look->lk_gate == own || enter(sleep, look->lk_gate, look->lk_target)) &&
-           (look->lk_flags == 0 || enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)) &&
+    const enum sim_waiter_kind helps = SIM_WAITER_HELPS;
+    return (look->lk_gate == own || look->lk_leaves || enter(sleep, look->lk_gate, look->lk_target, helps)) &&
+           (look->lk_flags == 0 || enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target, helps)) &&
            !has_changed(&look->lk_end) &&
            (look->lk_flags == 0 || !has_changed(&look->lk_flag));
 }
@@ -191,13 +201,17 @@ SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const stru
                               uint64_t deadline)
 {
     struct sleep sleep = {.sl_count = 0};
-    if (enter(&sleep, gate, target) && (seen == SIM_FOREVER || enter(&sleep, &given_up, seen + 1)) &&
+    const bool leaves = look != NULL && look->lk_leaves;
+    if (enter(&sleep, gate, target, leaves ? SIM_WAITER_LEAVES : SIM_WAITER_HELPS) &&
+        (seen == SIM_FOREVER || enter(&sleep, &given_up, seen + 1, SIM_WAITER_HELPS)) &&
         (look == NULL || enter_chain(&sleep, gate, look))) {
         bool watched = sim_watcher_any();
         if (unlikely(watched))
             sim_watcher_sleep(gate, target, deadline != SIM_FOREVER && sim_thread.th_sliced == NULL, &sleep.sl_word);
         uint64_t timer = sim_worker_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
+        if (leaves && left > LEAVES_NS)
+            left = LEAVES_NS;
         if (left != 0)
             sim_futex_wait(&sleep.sl_word, 0, left);
         if (unlikely(watched))
@@ -338,11 +352,22 @@ static bool help(struct look *look, enum sim_role role)
     return false;
 }
 
+/* Whether a host leaves its blocked stream to the workers; one is woken when that stream is resumed. */
+static bool leaves(const struct look *look, struct sim_stream *stream, uint32_t *rounds)
+{
+    if (look->lk_end.sp_stream != stream || look->lk_gate == &stream->st_gate || !sim_worker_available() ||
+        ++*rounds <= LEAVES_AFTER)
+        return false;
+    atomic_store_explicit(&stream->st_habit, 1, memory_order_relaxed);
+    return true;
+}
+
 /* The wait of sim_engine_wait when the stream cannot simply be run up to the ticket. */
 SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t ticket, uint64_t deadline,
                                          enum sim_role role)
 {
     bool spun = false;
+    uint32_t rounds = 0;
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
@@ -375,11 +400,15 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
                 if (sim_caller_spin(look.lk_end.sp_stream, look.lk_end.sp_target))
                     continue;
             }
+            look.lk_leaves = leaves(&look, stream, &rounds);
             break;
         }
         if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)
             return SIM_WAIT_EXPIRED;
+        const uint64_t before = sim_gate_level(&stream->st_gate);
         sleep_at(&stream->st_gate, ticket, &look, seen, deadline);
+        if (look.lk_leaves && sim_gate_level(&stream->st_gate) == before)
+            rounds = 0;
     }
     return SIM_WAIT_PASSED;
 }

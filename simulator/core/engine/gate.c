@@ -63,13 +63,13 @@ void sim_gate_release(struct sim_gate *gate, bool poke)
     _Atomic uint32_t *words[AWAKEN];
     int count = 0;
     for (struct sim_waiter **link = &gate->gt_waiters, *waiter; (waiter = *link) != NULL;) {
-        if (waiter->wt_target > level && !(poke && waiter->wt_stream == NULL)) {
+        if (waiter->wt_target > level && !(poke && waiter->wt_kind == SIM_WAITER_HELPS)) {
             link = &waiter->wt_next;
             continue;
         }
         *link = waiter->wt_next;
         atomic_store_explicit(&waiter->wt_gate, NULL, memory_order_relaxed);
-        if (waiter->wt_stream != NULL) {
+        if (waiter->wt_kind == SIM_WAITER_STREAM) {
             waiter->wt_next = streams;
             streams = waiter;
             continue;

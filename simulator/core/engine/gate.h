@@ -13,11 +13,17 @@
 
 struct sim_stream;
 
+/* A host that helps is also woken by a poke, before its target; one that leaves the work to others is not. */
+enum sim_waiter_kind { SIM_WAITER_HELPS, SIM_WAITER_LEAVES, SIM_WAITER_STREAM };
+
 struct sim_waiter {
     struct sim_waiter *wt_next;
     uint64_t wt_target;
-    struct sim_stream *wt_stream; /* a parked stream, or NULL for a host */
-    _Atomic uint32_t *wt_word;    /* the futex word of a host: set to 1 under the gate's lock, then woken */
+    union {
+        struct sim_stream *wt_stream; /* which is resumed */
+        _Atomic uint32_t *wt_word;    /* the futex word of a host: set to 1 under the gate's lock, then woken */
+    };
+    enum sim_waiter_kind wt_kind;
     struct sim_gate *_Atomic wt_gate; /* the gate whose list it is in; set and cleared under that gate's lock */
 };
 
