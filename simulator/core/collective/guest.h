@@ -7,8 +7,9 @@
 #include "net_plugin.h"
 
 struct sim_guest;
-/* Connects. If the place has no port and nobody listens yet, returns HCCL_E_AGAIN and sets no error message. A thread
- * writes the words, and counts the gate on when they have changed, or when the connection is lost (*is_lost). */
+/* Connects to the lobby of a root. A place without a port may have none yet: HCCL_E_AGAIN, without an error message.
+ * From then on a thread writes the words. It counts the gate on when the words have changed, and when the connection is
+ * lost (*is_lost). */
 HcclResult sim_guest_open(const struct sim_root_place *place, _Atomic uint64_t *words, _Atomic bool *is_lost,
                           struct sim_gate *gate, struct sim_guest **guest);
 void sim_guest_close(struct sim_guest *guest);

@@ -38,8 +38,8 @@
 #define AHEAD_DEPTH 4  /* ... in at most so many engine loops, one inside another */
 #define SERVE_TASKS 256 /* the thread of a stream's callbacks runs at most so many tasks between two of them */
 #define SERVE_NS 50000  /* models that take longer are left to others: waking two threads takes about that long */
-#define LEAVES_AFTER 8 /* rounds in which its own stream was parked at a gate that is not a stream's */
-#define LEAVES_NS 1000000 /* as long as the slower looks of the patrol */
+#define LEAVES_AFTER 8    /* a host leaves its stream to the workers after so many rounds, */
+#define LEAVES_NS 1000000 /* and looks again after this time; a worker that patrols looks within 1.6 ms */
 #define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
 
 /* What a waiting host finds at the end of the chain of gates. */

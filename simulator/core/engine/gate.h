@@ -13,7 +13,8 @@
 
 struct sim_stream;
 
-/* A host that helps is also woken by a poke, before its target; one that leaves the work to others is not. */
+/* A poke wakes a host before the gate has reached its target, so that it helps. It does not wake a host that leaves the
+ * work to others, nor a stream. */
 enum sim_waiter_kind { SIM_WAITER_HELPS, SIM_WAITER_LEAVES, SIM_WAITER_STREAM };
 
 struct sim_waiter {
