@@ -240,11 +240,17 @@ ENGINE_MUTANTS = (
     ),
     Mutant("long tasks run ahead", "sim_engine_run_ahead", "ticket, SIM_SUBMITTER", "ticket, SIM_HELPER", (WAIT,)),
     # the worker threads
-    Mutant("push wakes nobody", "sim_worker_push", "pool.pl_patrolled ? NULL : someone_to_wake()", "NULL", (ENGINE,)),
+    Mutant(
+        "push wakes nobody",
+        "sim_worker_push",
+        "pool.pl_patrolled && !kicks ? NULL : someone_to_wake()",
+        "NULL",
+        (ENGINE,),
+    ),
     Mutant(
         "deep sleep without a look at the list",
         "sleep_deeply",
-        "pool.pl_first != NULL && !pool.pl_patrolled",
+        "pool.pl_list.li_first != NULL && !pool.pl_patrolled",
         "false",
         (TIME,),
     ),
@@ -260,7 +266,21 @@ ENGINE_MUTANTS = (
     Mutant("busy worker calls nobody", "look_at_list", "hurry()", "(void)0", (ENGINE,)),
     Mutant("patrol kept while busy", "look_at_list", "stop_patrolling(patrols)", "(void)patrols", (ENGINE,)),
     Mutant("patrol never sleeps", "work", "idle++ < IDLE_TICKS", "(idle = 0) < IDLE_TICKS", (ENGINE,)),
-    Mutant("grace stream dropped from the list", "look_at_list", "append(stream);", "", (ENGINE,)),
+    Mutant("grace stream dropped from the list", "look", "append(&kept, stream);", "", (ENGINE,)),
+    Mutant(
+        "streams behind a wanted one are lost",
+        "look",
+        "put_back(&taken,",
+        "put_back(&(struct list){0},",
+        (ENGINE,),
+    ),
+    Mutant(
+        "woken workers not forgotten",
+        "sleep_deeply",
+        "pool.pl_deep_woken -= pool.pl_deep_woken != 0;",
+        "",
+        (ENGINE,),
+    ),
     # kernels on several threads
     Mutant("pieces of others not awaited", "sim_split_run", "await(&job);", "", (SPLIT,)),
     Mutant("pieces of others not seen", "leave", "memory_order_release", "memory_order_relaxed", (SPLIT,), tsan=True),

@@ -1,10 +1,11 @@
-"""An operator on one thread: ``peer.py acl|torch|memory NAME`` takes a sample for each line that it reads.
+"""An operator on one thread: ``peer.py acl|torch|memory ROW`` takes a sample for each line that it reads.
 
 It prints ``{"value": milliseconds}``, as a twin in C does.
 """
 
 import functools
 import json
+import math
 import mmap
 import os
 import statistics
@@ -67,13 +68,23 @@ def torch_side(name, arrays, kind):
     return functools.partial(call, *inputs, out=call(*inputs) if name not in ("silu", "gelu") else inputs[0].clone())
 
 
-def memory_side():
-    """Return a sum of two of three arrays in shared memory, which is what the simulator's device memory is."""
+def shared(*shape):
+    """Return an array in shared memory, which is what the simulator's device memory is."""
     file = os.memfd_create("bench")
-    os.ftruncate(file, 3 * WIDE * 4)
-    memory = numpy.frombuffer(mmap.mmap(file, 0), "float32").reshape(3, WIDE)
-    memory[:] = 1
-    return functools.partial(numpy.add, memory[0], memory[1], out=memory[2])
+    os.ftruncate(file, math.prod(shape) * 4)
+    return numpy.frombuffer(mmap.mmap(file, 0), "float32").reshape(shape)
+
+
+def memory_side(name):
+    """Return a call on shared memory: a sum by NumPy, or PyTorch's product of a matrix and a vector."""
+    if name == "sum":
+        memory = shared(3, WIDE)
+        memory[:] = 1
+        return functools.partial(numpy.add, memory[0], memory[1], out=memory[2])
+    matrix, vector = operands("vector", "float32")
+    memory = shared(*MATRIX)
+    memory[:] = matrix
+    return torch_side("vector", [memory, vector], "float32")
 
 
 def operands(name, kind):
@@ -100,7 +111,7 @@ def main():
     side, row = sys.argv[1:]
     name, _, kind = row.partition("_")
     if side == "memory":
-        call = memory_side()
+        call = memory_side(name)
     else:
         call = {"acl": acl_side, "torch": torch_side}[side](name, operands(name, kind), kind)
     call()

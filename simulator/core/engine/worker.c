@@ -7,8 +7,10 @@
  * push. A stream that it had to take gets a habit: its next push kicks at once, until a host runs it again. Workers
  * without a stream run pieces of large kernels (split.c).
  *
- * pl_lock guards the list, pl_patrolled, pl_state, pl_deep and the increments of the two futex words. A push and a
- * worker that goes to sleep both take it, so that neither misses the other; the lock of split.c is taken inside it.
+ * pl_lock guards the list, the flags and counts after it, and the increments of the two futex words. A push and a
+ * worker that goes to sleep both take it, so that neither misses the other; the lock of split.c is taken inside it. A
+ * worker that is awake, or was woken, is not woken again, because it looks at the list before it sleeps. While a worker
+ * looks at the streams of the list, they may be in its hands instead; it runs none of them meanwhile.
  * Invariant: while the list is not empty, a worker patrols, was woken, or all are busy and will look. tm_lock guards
  * the list of parked streams with a deadline; the locks of streams and gates are taken inside it. Finalisation ends
  * the threads, and the next push or deadline starts them again; the thread that does either has set pl_state before,
@@ -30,13 +32,20 @@
 
 enum pool_state { POOL_ENDED, POOL_STARTS, POOL_RUNS, POOL_ENDS };
 
+struct list {
+    struct sim_stream *li_first, *li_last;
+    uint32_t li_count;
+};
+
 static struct {
     _Alignas(SIM_LINE) struct sim_lock pl_lock;
-    struct sim_stream *pl_first, *pl_last;
+    struct list pl_list;
     _Atomic uint32_t pl_ready; /* length of the list; written under the lock */
     bool pl_patrolled;
+    bool pl_tick_sleeps;       /* the patrolling worker sleeps, or is about to, and nobody has woken it */
     enum pool_state pl_state;
-    uint32_t pl_deep;          /* workers that sleep until a push or a deadline */
+    uint32_t pl_deep;          /* workers that sleep until a push or a deadline, or are about to */
+    uint32_t pl_deep_woken;    /* how many of them have been woken */
     _Alignas(SIM_LINE) _Atomic uint32_t pl_deep_word;
     _Atomic uint32_t pl_tick_word;
     _Atomic bool pl_stop;
@@ -77,80 +86,95 @@ SIM_RARE static bool start(void)
     return started != 0;
 }
 
-/* With pl_lock held: raises the word of a sleeping worker and returns it, to be woken; NULL if none sleeps. A worker
- * that is about to sleep sees the change in the kernel. */
+/* With pl_lock held: raises the word of a worker that is to look at the list, and returns it if that worker sleeps and
+ * nobody has woken it yet. A worker that is about to sleep sees the change in the kernel. */
 static _Atomic uint32_t *someone_to_wake(void)
 {
-    _Atomic uint32_t *word = pool.pl_patrolled ? &pool.pl_tick_word : pool.pl_deep != 0 ? &pool.pl_deep_word : NULL;
-    if (word != NULL)
-        atomic_fetch_add_explicit(word, 1, memory_order_relaxed);
-    return word;
+    if (!pool.pl_patrolled && pool.pl_deep == pool.pl_deep_woken)
+        return NULL;
+    _Atomic uint32_t *word = pool.pl_patrolled ? &pool.pl_tick_word : &pool.pl_deep_word;
+    atomic_fetch_add_explicit(word, 1, memory_order_relaxed);
+    if (!pool.pl_patrolled) {
+        pool.pl_deep_woken++;
+        return word;
+    }
+    bool sleeps = pool.pl_tick_sleeps;
+    pool.pl_tick_sleeps = false;
+    return sleeps ? word : NULL;
 }
 
-static void append(struct sim_stream *stream)
+static void append(struct list *list, struct sim_stream *stream)
 {
     stream->st_next_ready = NULL;
-    if (pool.pl_last != NULL)
-        pool.pl_last->st_next_ready = stream;
-    else
-        pool.pl_first = stream;
-    pool.pl_last = stream;
-    uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
-    atomic_store_explicit(&pool.pl_ready, ready + 1, memory_order_relaxed);
+    *(list->li_last != NULL ? &list->li_last->st_next_ready : &list->li_first) = stream;
+    list->li_last = stream;
+    list->li_count++;
+}
+
+/* Moves the streams of the other list to the end of this one. */
+static void append_all(struct list *list, struct list *other)
+{
+    if (other->li_count == 0)
+        return;
+    *(list->li_last != NULL ? &list->li_last->st_next_ready : &list->li_first) = other->li_first;
+    list->li_last = other->li_last;
+    list->li_count += other->li_count;
+    *other = (struct list){0};
+}
+
+/* With pl_lock held: to be called after each change of the list. */
+static void note_ready(void)
+{
+    atomic_store_explicit(&pool.pl_ready, pool.pl_list.li_count, memory_order_relaxed);
 }
 
 /* With pl_lock held: takes the stream, which comes after `before`, or is the first one, out of the list. */
 static void unlink_after(struct sim_stream *before, struct sim_stream *stream)
 {
-    *(before != NULL ? &before->st_next_ready : &pool.pl_first) = stream->st_next_ready;
-    if (pool.pl_last == stream)
-        pool.pl_last = before;
-    uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
-    atomic_store_explicit(&pool.pl_ready, ready - 1, memory_order_relaxed);
+    *(before != NULL ? &before->st_next_ready : &pool.pl_list.li_first) = stream->st_next_ready;
+    if (pool.pl_list.li_last == stream)
+        pool.pl_list.li_last = before;
+    pool.pl_list.li_count--;
+    note_ready();
+}
+
+/* False if there are no workers, or the stream is kicked already. */
+static bool mark_kicked(struct sim_stream *stream)
+{
+    return sim_worker_available() && atomic_exchange_explicit(&stream->st_kicked, 1, memory_order_relaxed) == 0;
 }
 
 void sim_worker_push(struct sim_stream *stream)
 {
+    bool kicks = unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed)) && mark_kicked(stream);
     sim_lock(&pool.pl_lock);
-    append(stream);
-    _Atomic uint32_t *word = pool.pl_patrolled ? NULL : someone_to_wake();
+    append(&pool.pl_list, stream);
+    note_ready();
+    _Atomic uint32_t *word = pool.pl_patrolled && !kicks ? NULL : someone_to_wake();
     bool starts = must_start();
     sim_unlock(&pool.pl_lock);
     if (starts)
         (void)start(); /* if no thread starts, the next push tries again, and waiting hosts run the tasks */
     if (word != NULL)
         sim_futex_wake(word, 1);
-    if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed)))
-        sim_worker_kick(stream);
-}
-
-/* `held`: where a worker notes the stream that it runs, or NULL. A worker gets no stream while the threads are
- * ending. */
-static struct sim_stream *pop(struct sim_stream *_Atomic *held)
-{
-    if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) == 0)
-        return NULL;
-    sim_lock(&pool.pl_lock);
-    bool ends = held != NULL && atomic_load_explicit(&pool.pl_stop, memory_order_relaxed);
-    struct sim_stream *stream = ends ? NULL : pool.pl_first;
-    if (stream != NULL) {
-        if (held != NULL)
-            atomic_store_explicit(held, stream, memory_order_relaxed);
-        unlink_after(NULL, stream);
-    }
-    sim_unlock(&pool.pl_lock);
-    return stream;
 }
 
 struct sim_stream *sim_worker_pop(void)
 {
-    return pop(NULL);
+    if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) == 0)
+        return NULL;
+    sim_lock(&pool.pl_lock);
+    struct sim_stream *stream = pool.pl_list.li_first;
+    if (stream != NULL)
+        unlink_after(NULL, stream);
+    sim_unlock(&pool.pl_lock);
+    return stream;
 }
 
 struct sim_stream *sim_worker_take(bool held)
 {
     sim_lock(&pool.pl_lock);
-    struct sim_stream *before = NULL, *stream = pool.pl_first;
+    struct sim_stream *before = NULL, *stream = pool.pl_list.li_first;
     while (stream != NULL && !held && sim_stream_limit(stream) <= sim_gate_level(&stream->st_gate)) {
         before = stream;
         stream = stream->st_next_ready;
@@ -198,9 +222,8 @@ bool sim_worker_is_wanted(void)
 
 void sim_worker_kick(struct sim_stream *stream)
 {
-    if (!sim_worker_available() || atomic_exchange_explicit(&stream->st_kicked, 1, memory_order_relaxed) != 0)
-        return;
-    hurry();
+    if (mark_kicked(stream))
+        hurry();
 }
 
 /* ---- deadlines ---- */
@@ -290,30 +313,34 @@ uint64_t sim_worker_run_timers(void)
 
 /* ---- workers ---- */
 
-/* True when the caller now holds the stream. *again: it must go back into the list for another look. */
-static bool take_from_list(struct sim_stream *stream, bool *again)
+enum verdict { DROPPED, KEPT, WANTED, HELD };
+
+/* What becomes of a stream that was taken out of the list: it leaves the list, goes back into it for another look, or
+ * is to be run, for which the caller holds it if it `may` do so. */
+static enum verdict judge(struct sim_stream *stream, bool may)
 {
     uint64_t level = sim_gate_level(&stream->st_gate);
-    *again = false;
     sim_lock(&stream->st_gate.gt_lock);
     bool kicked = atomic_load_explicit(&stream->st_kicked, memory_order_relaxed) != 0;
-    bool held = false;
+    enum verdict verdict = DROPPED;
     if (stream->st_state == SIM_READY) {
-        held = kicked || stream->st_worker || stream->st_seen == level + 1;
-        *again = !held;
+        bool wanted = kicked || stream->st_worker || stream->st_seen == level + 1;
+        verdict = !wanted ? KEPT : may ? HELD : WANTED;
     }
-    if (held) {
+    if (verdict == HELD) {
         stream->st_state = SIM_RUNNING;
         if (!kicked && !stream->st_worker)
             atomic_store_explicit(&stream->st_habit, 1, memory_order_relaxed);
     }
-    if (!*again) {
+    if (verdict == HELD || verdict == DROPPED) {
         stream->st_listed = false;
+        stream->st_seen = 0;
         atomic_store_explicit(&stream->st_kicked, 0, memory_order_relaxed);
+    } else if (verdict == KEPT) {
+        stream->st_seen = level + 1;
     }
-    stream->st_seen = *again ? level + 1 : 0;
     sim_unlock(&stream->st_gate.gt_lock);
-    return held;
+    return verdict;
 }
 
 static void stop_patrolling(bool *patrols)
@@ -326,26 +353,84 @@ static void stop_patrolling(bool *patrols)
     sim_unlock(&pool.pl_lock);
 }
 
-/* Looks once at every stream that is in the list now. *grace: some stay in it for another look. */
+/* Takes the first stream out of the list, which the worker may hold, or all of them. None while the threads end. */
+static struct list take(struct sim_stream *_Atomic *held, bool all)
+{
+    struct list taken = {0};
+    sim_lock(&pool.pl_lock);
+    if (!atomic_load_explicit(&pool.pl_stop, memory_order_relaxed) && pool.pl_list.li_first != NULL) {
+        struct sim_stream *stream = pool.pl_list.li_first;
+        if (all) {
+            append_all(&taken, &pool.pl_list);
+            note_ready();
+        } else {
+            unlink_after(NULL, stream);
+            append(&taken, stream);
+            atomic_store_explicit(held, stream, memory_order_relaxed);
+        }
+    }
+    sim_unlock(&pool.pl_lock);
+    return taken;
+}
+
+/* Puts the streams at which the worker has not looked back to the start of the list, and the others to its end. */
+static void put_back(struct list *taken, struct list *kept)
+{
+    if (taken->li_count == 0 && kept->li_count == 0)
+        return;
+    sim_lock(&pool.pl_lock);
+    append_all(taken, &pool.pl_list);
+    append_all(taken, kept);
+    pool.pl_list = *taken;
+    note_ready();
+    sim_unlock(&pool.pl_lock);
+}
+
+/* Looks at one stream of the list, or at all, at `*most` at most. Returns the stream that this worker holds now, or
+ * NULL. *verdict: on the last one. *grace: some stay in the list for another look. */
+static struct sim_stream *look(struct sim_stream *_Atomic *held, bool all, uint32_t *most, enum verdict *verdict,
+                               bool *grace)
+{
+    struct list taken = take(held, all), kept = {0};
+    struct sim_stream *stream = NULL;
+    *verdict = DROPPED;
+    while (*most != 0 && taken.li_count != 0 && *verdict != HELD) {
+        stream = taken.li_first;
+        struct sim_stream *next = stream->st_next_ready; /* a host may list a stream again as soon as it is dropped */
+        *verdict = judge(stream, !all);
+        if (*verdict == WANTED)
+            break;
+        if (*verdict == KEPT)
+            append(&kept, stream);
+        taken.li_first = next;
+        if (--taken.li_count == 0)
+            taken.li_last = NULL;
+        --*most;
+    }
+    *grace = *grace || kept.li_count != 0;
+    put_back(&taken, &kept);
+    return *verdict == HELD ? stream : NULL;
+}
+
+/* Looks once at every stream that is in the list now. Streams to be run are taken one by one, so that other workers get
+ * the next. Else the list is taken at once: a host that launches to thousands of streams needs its lock as often. */
 static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *grace)
 {
-    bool ran = false;
-    uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
-    for (struct sim_stream *stream; count-- != 0 && (stream = pop(held)) != NULL;) {
-        bool again;
-        if (take_from_list(stream, &again)) {
+    bool ran = false, all = false;
+    enum verdict verdict = DROPPED;
+    for (uint32_t most = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed); most != 0;) {
+        struct sim_stream *stream = look(held, all, &most, &verdict, grace);
+        if (stream != NULL) {
             stop_patrolling(patrols);
             if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) != 0)
                 hurry(); /* another worker takes over, because this one is busy now */
             sim_engine_run(stream, UINT64_MAX, SIM_WORKER, QUANTUM);
             ran = true;
-        } else if (again) {
-            sim_lock(&pool.pl_lock);
-            append(stream);
-            sim_unlock(&pool.pl_lock);
-            *grace = true;
         }
         atomic_store_explicit(held, NULL, memory_order_relaxed);
+        if (all && verdict != WANTED)
+            break;
+        all = verdict == DROPPED || verdict == KEPT;
     }
     return ran;
 }
@@ -365,6 +450,7 @@ static bool start_patrolling(bool *patrols)
     sim_lock(&pool.pl_lock);
     if (!*patrols && !pool.pl_patrolled)
         *patrols = pool.pl_patrolled = true;
+    pool.pl_tick_sleeps = pool.pl_tick_sleeps || *patrols;
     sim_unlock(&pool.pl_lock);
     return *patrols;
 }
@@ -375,7 +461,7 @@ static void sleep_deeply(void)
 {
     sim_lock(&pool.pl_lock);
     uint32_t seen = atomic_load_explicit(&pool.pl_deep_word, memory_order_relaxed);
-    bool work = (pool.pl_first != NULL && !pool.pl_patrolled) || sim_split_is_offered();
+    bool work = (pool.pl_list.li_first != NULL && !pool.pl_patrolled) || sim_split_is_offered();
     pool.pl_deep += !work;
     sim_unlock(&pool.pl_lock);
     if (work)
@@ -384,6 +470,7 @@ static void sleep_deeply(void)
         sim_futex_wait(&pool.pl_deep_word, seen, sim_clock_left(sim_worker_run_timers()));
     sim_lock(&pool.pl_lock);
     pool.pl_deep--;
+    pool.pl_deep_woken -= pool.pl_deep_woken != 0;
     sim_unlock(&pool.pl_lock);
 }
 
