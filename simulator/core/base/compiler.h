@@ -7,8 +7,9 @@
 #define SIM_LINE 64 /* bytes of a cache line */
 
 /* SIM_HOT inlines everything into a function that programs call millions of times, from all files, which halves its
- * time. SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
-#define SIM_HOT __attribute__((flatten))
+ * time, and aligns it, because calls of 3 to 15 ns take up to a tenth longer if the linker happens to place them badly.
+ * SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
+#define SIM_HOT __attribute__((flatten, aligned(SIM_LINE)))
 #define SIM_RARE __attribute__((cold, noinline))
 
 #endif
