@@ -164,7 +164,8 @@ ONE_PROCESS, GLOO = Shared(OneProcess), Shared(Gloo)
 def sampler(group: Group, case: Case) -> Callable[[], float]:
     """Return a function that takes a sample, after choosing how many operations last long enough."""
     group.sample(case, 1)  # what is done only once
-    number = max(1, round(SECONDS / group.sample(case, 1)))
+    operations = QUEUED if case.way == "queued" else 1  # of a sample whose number is 1
+    number = max(1, round(SECONDS / operations / group.sample(case, 1)))
     return lambda: group.sample(case, number)
 
 
