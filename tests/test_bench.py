@@ -67,6 +67,20 @@ def test_collectives_are_measured_on_several_devices(monkeypatch):
     assert collectives.ONE_PROCESS.users == 0
 
 
+@pytest.mark.parametrize("way, number", [("streams", 60), ("queued", 1)])
+def test_samples_of_collectives_are_short(way, number):
+    case = collectives.Case("all_reduce", 4, "float32", 4, way)
+    numbers = []
+
+    class Ranks:
+        def sample(self, case, number):
+            numbers.append(number)
+            return collectives.SECONDS / 60  # for one operation
+
+    collectives.sampler(Ranks(), case)()
+    assert numbers == [1, 1, number]
+
+
 def test_rows_of_collectives_say_what_is_on_the_bus():
     named = {row.name: row for row in COLLECTIVES}
     assert list(named) == [case.name for case in collectives.CASES]

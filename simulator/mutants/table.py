@@ -241,7 +241,7 @@ ENGINE_MUTANTS = (
     Mutant("long tasks run ahead", "sim_engine_run_ahead", "ticket, SIM_SUBMITTER", "ticket, SIM_HELPER", (WAIT,)),
     # the worker threads
     Mutant(
-        "push wakes nobody",
+        "push wakes no worker",
         "sim_worker_push",
         "pool.pl_patrolled && !kicks ? NULL : someone_to_wake()",
         "NULL",
@@ -275,7 +275,7 @@ ENGINE_MUTANTS = (
         (ENGINE,),
     ),
     Mutant(
-        "woken workers not forgotten",
+        "awake workers still count as woken",
         "sleep_deeply",
         "pool.pl_deep_woken -= pool.pl_deep_woken != 0;",
         "",

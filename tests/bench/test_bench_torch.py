@@ -12,8 +12,8 @@ MEMORY = (
     " 4 KiB; NumPy adds 4 M float32 on such memory in {sum}"
 )
 MATRIX = (
-    "the matrix is read from memory, and device memory is shared memory in pages of 4 KiB, while NumPy asks for huge"
-    " pages; PyTorch takes {vector} with its matrix in shared memory"
+    "device memory is shared memory in pages of 4 KiB, and PyTorch's matrix is an array of NumPy, which uses huge"
+    " pages; with its matrix in shared memory, too, PyTorch takes {vector}"
 )
 NORMAL = (
     "exact to 4 units in the last place for every x; PyTorch adds 1 to erf(x / sqrt(2)), so that its results for"
@@ -54,7 +54,7 @@ with_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="P
 @with_torch
 @pytest.mark.parametrize("row, peer", ((SUM, "add"), (VECTOR, "vector_float32")), ids=("sum", "vector"))
 def test_memory(row, peer, measure_peer):
-    measure_peer(row, "memory", ("torch", peer), "private")
+    measure_peer(row, "memory", ("torch", peer), "PyTorch")
 
 
 @with_torch

@@ -9,8 +9,8 @@
  *
  * pl_lock guards the list, the flags and counts after it, and the increments of the two futex words. A push and a
  * worker that goes to sleep both take it, so that neither misses the other; the lock of split.c is taken inside it. A
- * worker that is awake, or was woken, is not woken again, because it looks at the list before it sleeps. While a worker
- * looks at the streams of the list, they may be in its hands instead; it runs none of them meanwhile.
+ * worker that is awake, or was woken, is not woken again, because it looks at the list before it sleeps. A worker may
+ * take the whole list out to look at it; it puts the rest back before it runs a stream.
  * Invariant: while the list is not empty, a worker patrols, was woken, or all are busy and will look. tm_lock guards
  * the list of parked streams with a deadline; the locks of streams and gates are taken inside it. Finalisation ends
  * the threads, and the next push or deadline starts them again; the thread that does either has set pl_state before,
@@ -42,7 +42,7 @@ static struct {
     struct list pl_list;
     _Atomic uint32_t pl_ready; /* length of the list; written under the lock */
     bool pl_patrolled;
-    bool pl_tick_sleeps;       /* the patrolling worker sleeps, or is about to, and nobody has woken it */
+    bool pl_tick_sleeps;       /* the patrolling worker sleeps or is about to, and has not been woken */
     enum pool_state pl_state;
     uint32_t pl_deep;          /* workers that sleep until a push or a deadline, or are about to */
     uint32_t pl_deep_woken;    /* how many of them have been woken */
@@ -86,8 +86,9 @@ SIM_RARE static bool start(void)
     return started != 0;
 }
 
-/* With pl_lock held: raises the word of a worker that is to look at the list, and returns it if that worker sleeps and
- * nobody has woken it yet. A worker that is about to sleep sees the change in the kernel. */
+/* With pl_lock held: raises the word of a worker, which then looks at the list. Returns the word if the caller has to
+ * wake that worker, and NULL if it is awake, or was woken before. A worker that is about to sleep does not fall asleep,
+ * because the kernel compares the word. */
 static _Atomic uint32_t *someone_to_wake(void)
 {
     if (!pool.pl_patrolled && pool.pl_deep == pool.pl_deep_woken)
@@ -316,7 +317,7 @@ uint64_t sim_worker_run_timers(void)
 enum verdict { DROPPED, KEPT, WANTED, HELD };
 
 /* What becomes of a stream that was taken out of the list: it leaves the list, goes back into it for another look, or
- * is to be run, for which the caller holds it if it `may` do so. */
+ * is to be run. Then the caller holds it if it `may` hold a stream. */
 static enum verdict judge(struct sim_stream *stream, bool may)
 {
     uint64_t level = sim_gate_level(&stream->st_gate);
@@ -412,8 +413,9 @@ static struct sim_stream *look(struct sim_stream *_Atomic *held, bool all, uint3
     return *verdict == HELD ? stream : NULL;
 }
 
-/* Looks once at every stream that is in the list now. Streams to be run are taken one by one, so that other workers get
- * the next. Else the list is taken at once: a host that launches to thousands of streams needs its lock as often. */
+/* Looks once at every stream that is in the list now. It takes the streams to be run one by one, so that other workers
+ * can take the next one. It takes the list as a whole while no stream is to be run: to take the lock for each of
+ * thousands of streams would slow down the host that submits to them. */
 static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *grace)
 {
     bool ran = false, all = false;
