@@ -111,6 +111,7 @@ def test_wrong_tables(tmp_path):
 
 def test_memory_that_is_mapped_to_reserved_addresses():
     with group([0, 1], [2], ACL_SIM_DEVICES="2") as all_of:
+        all_of.all("from helpers import vmm")
         before = all_of.all("vmm.free_bytes()")
         for size in (5, 50000):
             all_of.all(f"checks.in_mapped_memory(ranks, {size})")

@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers.processes import processes
 
 OPEN = f"import sys; sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
-OPEN += "from helpers.collective import *\nfrom helpers import collective_checks as checks, vmm\n"
+OPEN += "from helpers.collective import *\nfrom helpers import collective_checks as checks\n"
 
 
 class Group:

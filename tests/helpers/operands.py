@@ -1,5 +1,6 @@
 """Operands for tests of operators: element types and their common types, random values and views, comparisons."""
 
+import functools
 import os
 
 import numpy
@@ -102,10 +103,15 @@ def numbers(generator, shape, kind):
     return stored(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values, kind)
 
 
+@functools.cache  # hypothesis checks each new strategy, which takes longer than to draw from it
+def layouts(rank):
+    """Return a strategy for the order of an array's axes in memory, and for the step along each."""
+    return st.tuples(st.permutations(range(rank)), st.tuples(*[st.sampled_from([1, 1, 2, 3, -1, -2])] * rank))
+
+
 def any_view(draw, generator, shape, kind, values=numbers):
     """Return a contiguous array and a view of it with this shape, its axes in any order and direction, with gaps."""
-    axes = draw(st.permutations(range(len(shape))))
-    steps = [draw(st.sampled_from([1, 1, 2, 3, -1, -2])) for _ in shape]
+    axes, steps = draw(layouts(len(shape)))
     sizes = [dim * abs(step) for dim, step in zip(shape, steps)]
     base = numpy.asarray(values(generator, [sizes[axis] for axis in axes], kind))
     view = base.transpose(numpy.argsort(axes)) if shape else base
