@@ -27,7 +27,14 @@ STREAMS = (
     Row("create_destroy", "stream create + destroy, 2,000 alive", times=1.7, limit=CHECKS_OF_NAMES),
     Row("create_use_destroy", "the same with one task"),
     Row("round_robin", "submit, round robin over 2,000 streams", times=2, limit=COLD),
-    Row("growth_streams", "launch + synchronise: growth from 1 to 2,000 streams", unit="x", rounds=21, times=1.2),
+    Row(
+        "growth_streams",
+        "launch + synchronise: growth from 1 to 2,000 streams",
+        unit="x",
+        rounds=21,
+        times=1.2,
+        limit=COLD,
+    ),
     Row("idle_cpu", "CPU, 2,000 idle streams", unit="% of a core", rounds=5, most=0.1),
     Row("idle_memory", "memory per idle stream, 2,000 of them", unit="KiB", rounds=5, most=8),
 )
