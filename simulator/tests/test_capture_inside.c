@@ -247,14 +247,27 @@ static void see(const struct sim_run *run, const struct sim_task *task, const vo
     seen += task->ta_op->op_kind == SIM_TASK_SET;
 }
 
-/* A watcher sees the steps of a replay while it is on. */
+static const struct sim_watcher watcher = {.wt_finish = see};
+static bool switches; /* the step does */
+
+static void switch_on(void *argument)
+{
+    (void)argument;
+    if (switches)
+        sim_watcher_set(&watcher, true);
+}
+
+/* A watcher sees the steps of a replay while it is on. One that is switched on during a replay sees the last steps, and
+ * none of them runs twice. */
 static void test_watched_steps(void)
 {
-    enum { STEPS = 3 };
-    static const struct sim_watcher watcher = {.wt_finish = see};
+    enum { STEPS = 40 };
+    uint32_t count = 0;
     char *words;
     CHECK_CODE(aclrtMalloc((void **)&words, 4 * STEPS, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     begin(origin);
+    launch(origin, count_one, &count, 0);
+    CHECK_CODE(aclrtLaunchHostFunc(origin, switch_on, NULL), 0);
     for (int i = 0; i < STEPS; i++)
         CHECK_CODE(aclrtMemsetAsync(words + 4 * i, 4, 1, 4, origin), 0);
     aclmdlRI instance = end(origin);
@@ -267,6 +280,11 @@ static void test_watched_steps(void)
     CHECK(seen == STEPS);
     run(instance, launching);
     CHECK(seen == STEPS);
+    switches = true;
+    run(instance, launching);
+    sim_watcher_set(&watcher, false);
+    CHECK(seen > STEPS && seen <= 2 * STEPS && count == 4);
+    switches = false;
     destroy(instance);
     CHECK_CODE(aclrtFree(words), 0);
 }

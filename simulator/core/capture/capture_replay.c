@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DROP_STEPS 16 /* steps between two checks for a discarded replay */
+#define DROP_STEPS 16 /* steps between two looks for a discarded replay and for watchers */
 
 /* ---- walkers ---- */
 
@@ -270,12 +270,12 @@ static __attribute__((noinline)) aclError run_other(struct sim_instance *instanc
 
 /* Runs the steps up to `end`, or up to the first one that parks or fails, which `next` is then. Returns its code. */
 SIM_HOT static inline aclError run_steps(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run,
-                                         struct sim_step **next, const struct sim_step *end)
+                                         struct sim_step **next, const struct sim_step *end, bool watched)
 {
     aclError code = ACL_SUCCESS;
     struct sim_step *step = *next;
     for (; step != end; step++) {
-        if (likely(is_single(step) && !sim_watcher_any())) {
+        if (likely(!watched && is_single(step))) {
             code = run_simple(step, run);
             if (unlikely(code != ACL_SUCCESS))
                 code = sim_engine_result(run, step->sp_task, code);
@@ -290,9 +290,12 @@ SIM_HOT static inline aclError run_steps(struct sim_instance *instance, struct s
     return code;
 }
 
+static aclError run_watched(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run);
+
 /* Runs the steps of the walker's segment. Returns SIM_PARK when a step parks, and 0 at the end of the segment. When a
  * step fails, the rest of the replay is skipped, except the steps that have already begun. */
-SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run)
+SIM_HOT static inline aclError run_segment(struct sim_instance *instance, struct sim_walker *walker,
+                                           struct sim_run *run, bool watched)
 {
     const struct sim_segment *segment = walker->wk_segment;
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
@@ -303,9 +306,13 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
             set_skipping(instance);
             return ACL_SUCCESS;
         }
+        if (!watched && sim_watcher_any()) { /* not before each step, which takes only a few nanoseconds */
+            walker->wk_at = at;
+            return run_watched(instance, walker, run);
+        }
         uint32_t stop = (at + 1) | (DROP_STEPS - 1); /* the next step before which to check */
         struct sim_step *step = &steps[at], *end = &steps[stop < count ? stop : count];
-        aclError code = run_steps(instance, walker, run, &step, end);
+        aclError code = run_steps(instance, walker, run, &step, end, watched);
         at = (uint32_t)(step - steps);
         if (unlikely(code == SIM_PARK)) {
             walker->wk_at = at;
@@ -321,6 +328,13 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
     if (unlikely(segment->sg_ways != 0))
         walker->wk_choice = run->rn_choice;
     return ACL_SUCCESS;
+}
+
+/* Flattened, so that each of the two loops is compiled for its own case. */
+SIM_RARE __attribute__((flatten)) static aclError run_watched(struct sim_instance *instance, struct sim_walker *walker,
+                                                            struct sim_run *run)
+{
+    return run_segment(instance, walker, run, true);
 }
 
 /* Called after a jump, because a loop of jumps may be endless. Without workers it returns true: the walker parks at a
@@ -340,7 +354,7 @@ static aclError walk(struct sim_instance *instance, struct sim_walker *walker, s
 {
     *all_done = false;
     while (walker->wk_segment != NULL || next_segment(instance, walker, all_done)) {
-        SIM_TRY(run_segment(instance, walker, run));
+        SIM_TRY(run_segment(instance, walker, run, false));
         bool jumps = walker->wk_choice != SIM_STRAIGHT_ON;
         if (!next_segment(instance, walker, all_done))
             break;
