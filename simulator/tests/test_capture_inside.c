@@ -248,7 +248,7 @@ static void see(const struct sim_run *run, const struct sim_task *task, const vo
 }
 
 static const struct sim_watcher watcher = {.wt_finish = see};
-static bool switches; /* the step does */
+static bool switches; /* whether the step switches the watcher on */
 
 static void switch_on(void *argument)
 {

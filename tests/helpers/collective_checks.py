@@ -203,7 +203,7 @@ def ring(ranks, size):
 
 def in_mapped_memory(ranks, size):
     """Compute a sum, gather and pass a message in memory that is mapped to reserved addresses."""
-    from helpers import vmm  # with pytest, which the dozens of processes of other checks need not import
+    from helpers import vmm  # it imports pytest, which the processes of other checks do without
 
     parts = inputs(ranks, "f4", size)
     with vmm.memory() as memory:

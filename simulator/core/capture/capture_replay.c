@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DROP_STEPS 16 /* steps between two looks for a discarded replay and for watchers */
+#define LOOK_STEPS 16 /* steps between two looks: is the replay discarded, is a watcher on? */
 
 /* ---- walkers ---- */
 
@@ -302,15 +302,15 @@ SIM_HOT static inline aclError run_segment(struct sim_instance *instance, struct
     if (!walker->wk_renewed && sim_capture_replay_is_skipping(instance))
         return ACL_SUCCESS;
     for (uint32_t at = walker->wk_at, count = segment->sg_count; at < count;) {
-        if (unlikely(at % DROP_STEPS == DROP_STEPS - 1) && !walker->wk_renewed && sim_engine_is_dropped(run)) {
+        if (unlikely(at % LOOK_STEPS == LOOK_STEPS - 1) && !walker->wk_renewed && sim_engine_is_dropped(run)) {
             set_skipping(instance);
             return ACL_SUCCESS;
         }
-        if (!watched && sim_watcher_any()) { /* not before each step, which takes only a few nanoseconds */
+        if (!watched && sim_watcher_any()) { /* for each step, this would take a tenth of its time */
             walker->wk_at = at;
             return run_watched(instance, walker, run);
         }
-        uint32_t stop = (at + 1) | (DROP_STEPS - 1); /* the next step before which to check */
+        uint32_t stop = (at + 1) | (LOOK_STEPS - 1); /* the next step before which to check */
         struct sim_step *step = &steps[at], *end = &steps[stop < count ? stop : count];
         aclError code = run_steps(instance, walker, run, &step, end, watched);
         at = (uint32_t)(step - steps);
@@ -330,9 +330,10 @@ SIM_HOT static inline aclError run_segment(struct sim_instance *instance, struct
     return ACL_SUCCESS;
 }
 
-/* Flattened, so that each of the two loops is compiled for its own case. */
+/* Runs the rest of the segment, each step between the hooks of the watchers. It is flattened because otherwise the
+ * compiler makes one function of both cases, which asks before each step. */
 SIM_RARE __attribute__((flatten)) static aclError run_watched(struct sim_instance *instance, struct sim_walker *walker,
-                                                            struct sim_run *run)
+                                                              struct sim_run *run)
 {
     return run_segment(instance, walker, run, true);
 }
