@@ -279,7 +279,7 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     struct sim_event *event;
     struct sim_target target;
     sim_thread.th_wait_began = sim_thread.th_wait_since = 0;
-    if (sim_context_peek() == NULL || atomic_load(&sim_runtime_locked))
+    if (sim_context_peek() == NULL || sim_runtime_is_locked())
         return 0; /* the call may open the default device, and wait for a thread that closes it and runs callbacks */
     switch (kind) {
     case ACLSIM_WAIT_STREAM:

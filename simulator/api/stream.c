@@ -115,16 +115,16 @@ aclError aclrtDestroyStreamForce(aclrtStream stream)
     return destroy(stream, true);
 }
 
-/* True when all tasks are done, no failure has stopped the context, no instance has taken the stream over, and the
- * process is not locked. */
+/* True when all tasks are done, no failure has stopped the context, no instance has taken the stream over, the process
+ * is not locked, and no watcher is on. */
 static inline bool is_done(struct sim_stream *stream)
 {
     if (!sim_gate_passed(&stream->st_gate, sim_stream_tail(stream)))
         return false;
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     aclError failed = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
-    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
-    return (atomic_load_explicit(&stream->st_owner, memory_order_acquire) | (uint32_t)failed | locked) == 0;
+    uint32_t watched = atomic_load_explicit(&sim_watchers, memory_order_acquire); /* or locked */
+    return (atomic_load_explicit(&stream->st_owner, memory_order_acquire) | (uint32_t)failed | watched) == 0;
 }
 
 /* True when a host that synchronises has nothing to report or to do either. A task stores its failure before the
@@ -175,7 +175,7 @@ static inline aclError synchronize(aclrtStream stream, int32_t timeout)
         return find_and_wait(stream, timeout);
     if (likely(is_calm(found)))
         return ACL_SUCCESS;
-    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
+    bool locked = sim_runtime_is_locked();
     return unlikely(locked) ? find_and_wait(stream, timeout) : wait_for(found, timeout);
 }
 
@@ -215,7 +215,7 @@ SIM_HOT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     SIM_ENTER();
     SIM_NOT_NULL(status);
     struct sim_stream *found = sim_stream_plain(stream);
-    if (unlikely(found == NULL) || !is_done(found) || sim_watcher_any())
+    if (unlikely(found == NULL) || !is_done(found))
         return find_and_query(stream, status);
     *status = ACL_STREAM_STATUS_COMPLETE;
     return ACL_SUCCESS;

@@ -9,7 +9,7 @@ MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
 RESIZE, HEAP, TRACE, SCHEDULE = "test_row_resize", "test_heap", "test_trace", "test_schedule"
-PLANS = "test_plan_cache"
+PLANS, SNAPSHOT = "test_plan_cache", "test_snapshot"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -339,6 +339,10 @@ GROUP_MUTANTS = (
         (MEMORY,),
     ),
     Mutant("virtual memory on the device", "sim_vmm_supported", "!sim_memory_runs_on_device()", "true", (MEMORY,)),
+    # locking the process
+    Mutant("copies go on in a locked process", "sim_memory_copy_kind", "sim_watcher_any()", "false", (SNAPSHOT,)),
+    Mutant("queries go on in a locked process", "is_done", "watched) == 0", "0) == 0", (SNAPSHOT,)),
+    Mutant("unlocking switches watchers off", "let_go", "~SIM_LOCKED", "0", (SNAPSHOT,)),
     # live objects
     Mutant(
         "host memory not counted", "sim_memory_count", "+ sim_heap_zone_count(&sim_heap_zone_of_host)", "", (MEMORY,)

@@ -13,16 +13,9 @@
 #define CLASSES 16
 #define UNIT_BINS 65 /* big blocks above 64 units are never cached */
 
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-
 /* ThreadSanitizer takes the mapping of pages for a write of all their bytes. A task may run meanwhile: it finds the
  * old or the new pages, and does no harm in either. */
-#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
-#define SIM_TSAN
+#ifdef SIM_TSAN
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 #else

@@ -1,4 +1,4 @@
-/* Hints to the compiler on branches, inlining and the layout of structs. */
+/* Hints to the compiler on branches, inlining and the layout of structs, and what it says of the build. */
 #ifndef SIM_COMPILER_H
 #define SIM_COMPILER_H
 
@@ -11,5 +11,14 @@
  * SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
 #define SIM_HOT __attribute__((flatten, aligned(SIM_LINE)))
 #define SIM_RARE __attribute__((cold, noinline))
+
+/* SIM_TSAN is defined in a build with ThreadSanitizer, as gcc and clang each say it. */
+#if defined(__SANITIZE_THREAD__)
+#define SIM_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIM_TSAN
+#endif
+#endif
 
 #endif

@@ -1,11 +1,9 @@
 /* The table through which rooms below the engine call it (runtime.h).
  *
- * The engine owns the table, which is set once, before any call, and sim_runtime_locked, which is atomic; no lock is
- * needed. */
+ * The engine owns the table, which is set once, before any call; no lock is needed. */
 #include "runtime.h"
 
 static const struct sim_runtime *runtime; /* set before any call: constructors run at loading */
-_Atomic bool sim_runtime_locked;
 
 void sim_runtime_set(const struct sim_runtime *table)
 {

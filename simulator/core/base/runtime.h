@@ -5,6 +5,7 @@
 
 #include "fail.h"
 #include "handle.h"
+#include "watcher.h"
 
 struct sim_runtime {
     /* For a thread without a live context: binds it to the default device of aclInit's file, or returns 107002. */
@@ -23,13 +24,17 @@ aclError sim_runtime_find_current(void);
 aclError sim_runtime_open_device(int32_t id);
 aclError sim_runtime_wait_unlocked(void);
 
-/* Waits while the process is locked for a snapshot, and otherwise costs one read. Calls that change the device's state
- * begin with it, and hold no lock. It never waits inside a task, because locking waits for the tasks. */
-extern _Atomic bool sim_runtime_locked __attribute__((visibility("hidden"))); /* written by engine/snapshot.c */
+/* Whether the process is locked for a snapshot, as engine/snapshot.c says by SIM_LOCKED. */
+static inline bool sim_runtime_is_locked(void)
+{
+    return (atomic_load_explicit(&sim_watchers, memory_order_acquire) & SIM_LOCKED) != 0;
+}
+
+/* Waits while the process is locked, and otherwise costs one read. Calls that change the device's state begin with it,
+ * and hold no lock. It never waits inside a task, because locking waits for the tasks. */
 static inline aclError sim_runtime_pass(void)
 {
-    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
-    return unlikely(locked) ? sim_runtime_wait_unlocked() : ACL_SUCCESS;
+    return unlikely(sim_runtime_is_locked()) ? sim_runtime_wait_unlocked() : ACL_SUCCESS;
 }
 
 /* True while the bound context has the handle with which it was bound; the context begins with its slot. */

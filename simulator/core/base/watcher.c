@@ -2,7 +2,8 @@
  * tasks.
  *
  * A watcher keeps its place in `watchers` for ever, because a task that began while it was on may still call it; its
- * bit in sim_watchers says whether it is on. `lock` guards adding a watcher. */
+ * bit in sim_watchers says whether it is on. engine/snapshot.c writes SIM_LOCKED there, which no watcher has. `lock`
+ * guards adding a watcher. */
 #include "watcher.h"
 #include "lock.h"
 #include "site.h"
@@ -43,6 +44,7 @@ void sim_watcher_after_fork(void)
 
 const struct sim_watcher *sim_watcher_next(uint32_t *on)
 {
+    *on &= ~SIM_LOCKED;
     if (*on == 0)
         return NULL;
     const struct sim_watcher *watcher = atomic_load_explicit(&watchers[__builtin_ctz(*on)], memory_order_relaxed);

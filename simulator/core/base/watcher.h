@@ -118,17 +118,23 @@ void sim_watcher_set(const struct sim_watcher *watcher, bool on);
 bool sim_watcher_is_on(const struct sim_watcher *watcher);
 void sim_watcher_after_fork(void);
 
-extern _Atomic uint32_t sim_watchers __attribute__((visibility("hidden"))); /* those that are on, as bits */
+/* The watchers that are on, as bits, and SIM_LOCKED while the process is locked (runtime.h). Both are in one word, so
+ * that a call that depends on both looks once. */
+#define SIM_LOCKED (UINT32_C(1) << 31)
+extern _Atomic uint32_t sim_watchers __attribute__((visibility("hidden")));
+
+/* False if no watcher is on and the process is not locked; true also if it is locked and no watcher is on. */
 static inline bool sim_watcher_any(void)
 {
-#if defined(__x86_64__) && !defined(__clang_analyzer__)
-    /* Two instructions; from an atomic load, the compiler makes three. It is a relaxed load, too: one aligned word. */
-    __asm__ goto("cmpl $0, %0\n\tjne %l1" : : "m"(sim_watchers) : "cc" : some);
+#if defined(__x86_64__) && !defined(__clang_analyzer__) && !defined(SIM_TSAN)
+    /* Two instructions; from an atomic load, the compiler makes three. It is an acquire load, too: one aligned word,
+     * which neither the processor nor, because of "memory", the compiler reads after what follows. */
+    __asm__ goto("cmpl $0, %0\n\tjne %l1" : : "m"(sim_watchers) : "cc", "memory" : some);
     return false;
 some:
     return true;
 #else
-    return unlikely(atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0);
+    return unlikely(atomic_load_explicit(&sim_watchers, memory_order_acquire) != 0);
 #endif
 }
 

@@ -41,13 +41,24 @@ static inline bool sim_context_is_live(struct sim_context *context, uint64_t han
 }
 
 /* Finds the context that is current on this thread, waiting while the process is locked. Without one, sets the default
- * device of aclInit's file first; returns 107002 if there is no such device either. */
+ * device of aclInit's file first; returns 107002 if there is no such device either. The `unlocked` one is for a caller
+ * that has seen that the process is not locked. */
 aclError sim_context_find_current(struct sim_context **context);
+static inline aclError sim_context_current_unlocked(struct sim_context **context)
+{
+    struct sim_context *found = sim_thread.th_context;
+    if (unlikely(!sim_runtime_is_bound())) {
+        struct sim_context *other; /* has an address, so that `found` can stay in a register */
+        SIM_TRY(sim_context_find_current(&other));
+        found = other;
+    }
+    *context = found;
+    return ACL_SUCCESS;
+}
 static inline aclError sim_context_current(struct sim_context **context)
 {
     SIM_TRY(sim_runtime_pass());
-    *context = sim_thread.th_context;
-    return likely(sim_runtime_is_bound()) ? ACL_SUCCESS : sim_context_find_current(context);
+    return sim_context_current_unlocked(context);
 }
 
 /* The current context, or NULL; sets no default device and leaves no message. */

@@ -62,14 +62,14 @@ static void hold_back(void)
 {
     sim_lock(&lock);
     locks++;
-    atomic_store(&sim_runtime_locked, true);
+    atomic_fetch_or(&sim_watchers, SIM_LOCKED);
     sim_unlock(&lock);
 }
 
 static void let_go(void)
 {
     sim_lock(&lock);
-    bool locked = atomic_exchange(&sim_runtime_locked, false);
+    bool locked = (atomic_fetch_and(&sim_watchers, ~SIM_LOCKED) & SIM_LOCKED) != 0;
     uint64_t level = locks;
     sim_unlock(&lock);
     if (locked)
@@ -182,6 +182,6 @@ void sim_snapshot_after_fork(void)
     sim_lock_renew(&lock);
     memset(&unlocks, 0, sizeof unlocks); /* the threads that slept are not in the child */
     locks = 0;
-    atomic_store(&sim_runtime_locked, false);
+    atomic_fetch_and(&sim_watchers, ~SIM_LOCKED);
     leave(RUNNING);
 }

@@ -140,7 +140,7 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
 aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target);
 
 /* The stream of `handle` if sim_stream_any has nothing to refuse or to look up; else NULL: the fast case of calls that
- * leave the others to a function of their own. Such a call checks sim_runtime_locked itself. */
+ * leave the others to a function of their own. Such a call checks sim_runtime_is_locked itself. */
 static inline struct sim_stream *sim_stream_plain(aclrtStream handle)
 {
     struct sim_stream *stream = sim_table_find(&sim_streams, handle);

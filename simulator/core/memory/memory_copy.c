@@ -324,11 +324,11 @@ SIM_RARE aclError sim_memory_wait_for_work(struct sim_target stream)
 
 /* ---- synchronous ---- */
 
-static aclError begin(void)
+static inline aclError begin(bool unlocked)
 {
     struct sim_context *context;
     SIM_TRY(sim_engine_may_wait());
-    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(unlocked ? sim_context_current_unlocked(&context) : sim_context_current(&context));
     SIM_TRY(sim_context_check_aborting(context));
     return sim_recorder_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
 }
@@ -378,7 +378,7 @@ SIM_RARE static void tell_set(const void *address, uint64_t size)
 static inline aclError copy_now(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, bool watched)
 {
     struct sim_place places[2];
-    SIM_TRY(begin());
+    SIM_TRY(begin(!watched)); /* one look for both: sim_watcher_any would be true in a locked process, too */
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
@@ -408,7 +408,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
 aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
 {
     struct sim_place place;
-    SIM_TRY(begin());
+    SIM_TRY(begin(false));
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     if (sim_watcher_any())
         tell_set(address, size);
@@ -421,7 +421,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 {
     struct sim_place places[2];
     uint64_t dst_size, src_size;
-    SIM_TRY(begin());
+    SIM_TRY(begin(false));
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     SIM_TRY(check_imported(dst, src, places, false, ACL_MEMCPY_DEFAULT));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
