@@ -478,10 +478,12 @@ void sim_heap_retake_pages(struct sim_zone *zone, uint32_t index, const struct s
     lock_and_charge(heap, pages_of(kept->ex_size, page), page);
 }
 
-/* Returns the address, so that the call is the last of its callers, which then keep nothing for later. */
-SIM_RARE static void *tell_allocated(const struct sim_zone *zone, void *address)
+/* Returns the address, so that the call is the last of its callers, which then keep nothing for later. It is not NULL,
+ * so that allocating asks for NULL only where the address itself was computed. */
+SIM_RARE __attribute__((returns_nonnull)) static void *tell_allocated(const struct sim_zone *zone, uint64_t offset)
 {
     struct sim_block block;
+    void *address = (void *)(uintptr_t)(zone->zn_base + offset);
     if (sim_heap_zone_find_inside(zone, address, &block))
         sim_watcher_allocate(&block);
     return address;
@@ -494,8 +496,7 @@ void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requeste
     if (unlikely(record == NULL))
         return NULL;
     atomic_store_explicit(record, record_make(size, size - requested, page, sim_heap_birth()), memory_order_release);
-    void *address = (void *)(uintptr_t)(zone->zn_base + offset);
-    return sim_watcher_any() ? tell_allocated(zone, address) : address;
+    return sim_watcher_any() ? tell_allocated(zone, offset) : (void *)(uintptr_t)(zone->zn_base + offset);
 }
 
 void sim_heap_end(const _Atomic uint64_t *record)
@@ -559,8 +560,8 @@ void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t 
     uint64_t padded = round_up(size, 32);
     atomic_store_explicit(record, record_make(padded, padded - size, SIM_PAGE_IMPORTED, sim_heap_birth()),
                           memory_order_release);
-    void *address = (void *)(uintptr_t)(zone->zn_base + start + into);
-    return sim_watcher_any() ? tell_allocated(zone, address) : address;
+    offset = start + into;
+    return sim_watcher_any() ? tell_allocated(zone, offset) : (void *)(uintptr_t)(zone->zn_base + offset);
 }
 
 bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread)
