@@ -250,11 +250,12 @@ static void see(const struct sim_run *run, const struct sim_task *task, const vo
 static const struct sim_watcher watcher = {.wt_finish = see};
 static bool switches; /* whether the step switches the watcher on */
 
-static void switch_on(void *argument)
+static aclError switch_on(void *unused)
 {
-    (void)argument;
+    (void)unused;
     if (switches)
         sim_watcher_set(&watcher, true);
+    return 0;
 }
 
 /* A watcher sees the steps of a replay while it is on. One that is switched on during a replay sees the last steps, and
@@ -267,7 +268,7 @@ static void test_watched_steps(void)
     CHECK_CODE(aclrtMalloc((void **)&words, 4 * STEPS, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     begin(origin);
     launch(origin, count_one, &count, 0);
-    CHECK_CODE(aclrtLaunchHostFunc(origin, switch_on, NULL), 0);
+    launch(origin, switch_on, NULL, 0); /* does not park, so that the replay goes on from its last look */
     for (int i = 0; i < STEPS; i++)
         CHECK_CODE(aclrtMemsetAsync(words + 4 * i, 4, 1, 4, origin), 0);
     aclmdlRI instance = end(origin);

@@ -102,19 +102,23 @@ static void test_memory_in_child(void)
     CHECK_CODE(aclrtFree(block), 0);
 }
 
+static pthread_t submitter;
+
 static aclError note(void *argument)
 {
-    *(bool *)argument = true;
+    *(bool *)argument = pthread_equal(pthread_self(), submitter) != 0;
     return ACL_SUCCESS;
 }
 
-/* The child has no workers, so it can take the schedule without them: a task runs while it is submitted. */
+/* The child has no workers, so it can take the schedule without them: a task runs while it is submitted, on the thread
+ * that submits it. */
 static void test_schedule_of_child(void)
 {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         bool ran = false;
+        submitter = pthread_self();
         CHECK_CODE(aclsimConfigure("schedule", "eager"), 0);
         CHECK_CODE(aclrtSetDevice(0), 0);
         launch(make_stream(), note, &ran, 0);
