@@ -12,7 +12,7 @@
 #define SIM_HOT __attribute__((flatten, aligned(SIM_LINE)))
 #define SIM_RARE __attribute__((cold, noinline))
 
-/* SIM_TSAN is defined in a build with ThreadSanitizer, as gcc and clang each say it. */
+/* SIM_TSAN is defined in a build with ThreadSanitizer, which gcc and clang say in different ways. */
 #if defined(__SANITIZE_THREAD__)
 #define SIM_TSAN
 #elif defined(__has_feature)

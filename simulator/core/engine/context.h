@@ -41,14 +41,14 @@ static inline bool sim_context_is_live(struct sim_context *context, uint64_t han
 }
 
 /* Finds the context that is current on this thread, waiting while the process is locked. Without one, sets the default
- * device of aclInit's file first; returns 107002 if there is no such device either. The `unlocked` one is for a caller
- * that has seen that the process is not locked. */
+ * device of aclInit's file first; returns 107002 if there is no such device either. A caller that has already seen that
+ * the process is not locked calls sim_context_current_unlocked, which does not look again. */
 aclError sim_context_find_current(struct sim_context **context);
 static inline aclError sim_context_current_unlocked(struct sim_context **context)
 {
     struct sim_context *found = sim_thread.th_context;
     if (unlikely(!sim_runtime_is_bound())) {
-        struct sim_context *other; /* has an address, so that `found` can stay in a register */
+        struct sim_context *other; /* the call takes its address, so `found` can stay in a register */
         SIM_TRY(sim_context_find_current(&other));
         found = other;
     }
